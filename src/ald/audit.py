@@ -1,0 +1,270 @@
+"""The audit, step by step: load, split, grow, assess, rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ald.arrays import IntArray
+from ald.config import AuditConfig, check_threads
+from ald.data.coded import Attribute
+from ald.data.columns import as_word
+from ald.data.prepare import DataSummary, Roles, prepare
+from ald.data.sources import load
+from ald.evaluation import Assessment, assess
+from ald.findings import Finding, finding
+from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
+from ald.ranking import listed, rank
+from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
+from ald.search.kernels import available_threads
+from ald.search.rules import Candidates, candidates, decode
+from ald.search.tree import Forest
+
+Progress = Callable[[str, float], None]
+
+
+def audit(
+    data: Any,
+    *,
+    outcome: str | None = None,
+    favourable: Any = None,
+    prediction: str | None = None,
+    truth: str | None = None,
+    attributes: Sequence[str] | None = None,
+    weights: str | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    notion: str | Notion = "statistical parity",
+    ranking: str = "confidence",
+    groups: int = 3,
+    trees: int = 25,
+    alpha: float = 0.1,
+    level: float = 0.05,
+    adjust: str = "bh",
+    preset: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Locates the groups of people with disparate outcomes.
+
+    data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows,
+        or a dictionary of arrays.
+    outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false). Or:
+    prediction, truth: two columns with the same coding; `favourable` then is the positive value.
+    attributes: the columns that may describe groups; by default all others.
+    weights: a column that says how many people a row stands for.
+    kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
+    notion: a name from `ald.NOTIONS` or your own `ald.Notion`.
+    ranking: "confidence" (smallest p first) or "magnitude" (largest |psi| first).
+    groups, trees: how many groups to list, and how many trees to grow.
+    alpha: a node splits while its best attribute has p < alpha.
+    level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
+    adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
+    preset: "paper" for the search of the 2023 paper; None for ours.
+    seed: same seed, same result, whatever the number of threads.
+    progress: called with the name of the step and the share of it that is done.
+
+    >>> import ald
+    >>> found = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    >>> found.groups[0].criterion
+    <Criterion department in {A, B}>
+    """
+    check_threads(threads)
+    roles = Roles(
+        outcome=outcome,
+        favourable=favourable,
+        prediction=prediction,
+        truth=truth,
+        attributes=None if attributes is None else tuple(attributes),
+        weights=weights,
+        kinds=kinds,
+    )
+    config = AuditConfig(
+        notion=notion,  # type: ignore[arg-type]  # a name becomes its notion
+        outcome=outcome,
+        favourable=None if favourable is None else as_word(favourable),
+        prediction=prediction,
+        truth=truth,
+        ranking=ranking,
+        groups=groups,
+        trees=trees,
+        alpha=alpha,
+        level=level,
+        adjust=adjust,
+        preset=preset,
+        seed=seed,
+    )
+    return run(data, roles, config, threads=threads, progress=progress)
+
+
+def run(
+    data: Any, roles: Roles, config: AuditConfig, *, threads: int | None = None, progress: Progress | None = None
+) -> Audit:
+    """The audit with its settings in two objects. One line per step of the method."""
+    say = progress or (lambda step, share: None)
+    threads = threads or available_threads()
+    rules = GrowthRules(alpha=config.alpha)
+    cell_names = OUTCOME_CELLS if config.outcome is not None else CELLS
+    halves_seed, forest_seed = np.random.SeedSequence(config.seed).spawn(2)
+
+    say("load", 0.0)
+    prepared = prepare(load(data, roles.needed), roles, cell_names, minimum_rows(rules))
+    d1, d2 = prepared.data.halves(np.random.default_rng(halves_seed))
+    summary = replace(prepared.summary, rows_search=d1.total, rows_assess=d2.total)
+
+    say("search", 0.0)
+    rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
+    rates = RateCounter(search_rates(config), d1.n_cells)
+    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: say("search", share))
+    proposed = candidates(forest, d1)
+
+    say("assess", 0.0)
+    assessment = assess(
+        proposed.criteria, d2, config.notion, adjustment=config.adjust, level=config.level, threads=threads
+    )
+
+    say("rank", 0.0)
+    order = rank(assessment, proposed.criteria, d2.attributes, config.ranking)
+    chosen = listed(assessment, order, config.level, config.groups)
+    say("rank", 1.0)
+    results = Results(
+        attributes=d1.attributes, cell_names=cell_names, proposed=proposed, assessment=assessment, order=order
+    )
+    return Audit(
+        config=config,
+        data_summary=summary,
+        groups=tuple(results[int(i)] for i in chosen),
+        forest=forest.with_attributes(d1.attributes),
+        _candidates=results,
+    )
+
+
+def search_rates(config: AuditConfig) -> tuple[Rate, ...]:
+    """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
+    if config.preset == "paper" and config.notion.needs_truth:
+        return (ERROR,)
+    return config.notion.rates
+
+
+def minimum_rows(rules: GrowthRules) -> int:
+    """The least number of people with which a tree's sample of D1 can be split at all."""
+    half = ceil(rules.minsplit / SAMPLE_SHARE)
+    while int(SAMPLE_SHARE * half) < rules.minsplit:
+        half += 1
+    return 2 * half
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Results(Sequence[Finding]):
+    """All candidates, kept as columns; a finding is written out when it is asked for."""
+
+    attributes: tuple[Attribute, ...]
+    cell_names: tuple[str, ...]
+    proposed: Candidates
+    assessment: Assessment
+    order: IntArray
+
+    def __len__(self) -> int:
+        return len(self.proposed)
+
+    def __getitem__(self, i: Any) -> Any:
+        criterion = decode(self.proposed.criteria[i], self.attributes)
+        tree, node = self.proposed.tree[i], self.proposed.node[i]
+        return finding(criterion, self.assessment, i, self.cell_names, tree, node)
+
+    def ranked(self) -> tuple[Finding, ...]:
+        """All candidates as findings in ranked order."""
+        return tuple(self[i] for i in self.order.tolist())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Audit:
+    """The result of an audit.
+
+    groups: the listed findings, best first: groups with a significant disparity. May be empty.
+    candidates: every group that was tested, in ranked order.
+    config, data_summary: what was asked, and what was audited (with columns left out and warnings).
+    forest: the search trees.
+    """
+
+    config: AuditConfig
+    data_summary: DataSummary
+    groups: tuple[Finding, ...]
+    forest: Forest
+    _candidates: Results | tuple[Finding, ...] = field(repr=False)
+
+    @cached_property
+    def candidates(self) -> tuple[Finding, ...]:
+        return self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+
+    @property
+    def n_candidates(self) -> int:
+        """How many groups were tested."""
+        return len(self._candidates)
+
+    @property
+    def notion(self) -> Notion:
+        return self.config.notion
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.data_summary.warnings
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Audit) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        n = len(self.groups)
+        return (
+            f"<Audit for {self.notion.name}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} tested on "
+            f"{self.data_summary.rows_assess:,} people. print(audit) shows them; see .groups, .to_frame(), .to_json()>"
+        )
+
+    def __str__(self) -> str:
+        from ald.report.text import to_text
+
+        return to_text(self)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""
+        from ald.report.frame import to_frame
+
+        return to_frame(self, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole audit as plain data in the documented schema (docs/schema.md)."""
+        from ald.schema import audit_to_dict
+
+        return audit_to_dict(self)
+
+    def to_json(self) -> str:
+        """The whole audit as JSON. Same audit, same bytes."""
+        from ald.schema import audit_to_json
+
+        return audit_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Audit:
+        """The audit that `to_json` wrote."""
+        from ald.schema import audit_from_json
+
+        return audit_from_json(text)
+
+    def to_markdown(self) -> str:
+        """The listed groups as a Markdown report."""
+        from ald.report.markdown import to_markdown
+
+        return to_markdown(self)
+
+    def to_csv(self) -> str:
+        """The listed groups as CSV, safe to open in a spreadsheet."""
+        from ald.report.csv import to_csv
+
+        return to_csv(self)

@@ -1,0 +1,224 @@
+"""The words of a finding: a criterion is a conjunction of conditions, at most one per attribute.
+
+Criteria are values: they compare and hash by what they say, never by their text. Text appears at the edge only.
+
+>>> c = Criterion([Interval("age", "numeric", lower=60.0), Levels("sex", "nominal", ("F",))])
+>>> str(c)
+'age > 60 and sex = F'
+>>> c.mask({"age": [61, 61, 60], "sex": ["F", "M", "F"]}).tolist()
+[True, False, False]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from ald.arrays import BoolArray
+from ald.errors import ColumnError
+
+# Kinds of attributes. Interval conditions belong to the first row, level conditions to the second.
+INTERVAL_KINDS = ("numeric", "date", "datetime")
+LEVEL_KINDS = ("nominal", "ordinal", "boolean")
+KINDS = INTERVAL_KINDS + LEVEL_KINDS
+
+_PLAIN = re.compile(r"[^\W\d_][\w.+/-]*|\d[\w.+/-]*", re.UNICODE)
+_RESERVED = {"and", "or", "not", "in", "missing", "true", "false"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# Control characters, and the marks that reorder or hide text: shown as escapes wherever words are printed.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """The text with control and direction characters escaped, so that it cannot act on who prints it.
+
+    >>> visible("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
+    return _UNPRINTABLE.sub(lambda match: match.group().encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def quote(text: str) -> str:
+    """The text as it stands in a criterion: plain words as they are, all else in double quotes.
+
+    >>> print(quote("Husband"), quote("a & b"))
+    Husband "a & b"
+    """
+    if _PLAIN.fullmatch(text) and text.casefold() not in _RESERVED:
+        return text
+    return '"' + visible(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def format_bound(value: float, kind: str) -> str:
+    """A bound of an interval in words: a number, a date (days since 1970) or a time (microseconds).
+
+    >>> format_bound(30.0, "numeric"), format_bound(19000.0, "date")
+    ('30', '2022-01-08')
+    """
+    if kind == "date":
+        return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
+    if kind == "datetime":
+        text = (_EPOCH + timedelta(microseconds=value)).replace(tzinfo=None).isoformat(sep=" ")
+        return text.removesuffix(" 00:00:00")
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(float(value))
+
+
+def parse_bound(text: str | float, kind: str) -> float:
+    """The inverse of `format_bound`, for what a JSON document holds."""
+    if kind == "date" and isinstance(text, str):
+        return float((date.fromisoformat(text) - date(1970, 1, 1)).days)
+    if kind == "datetime" and isinstance(text, str):
+        return float((datetime.fromisoformat(text).replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1))
+    return float(text)
+
+
+@dataclass(frozen=True, order=True)
+class Levels:
+    """The attribute has one of some levels. `None` among them means that the value is missing."""
+
+    attribute: str
+    kind: str
+    levels: tuple[str | None, ...]
+
+    def __str__(self) -> str:
+        name = quote(self.attribute)
+        words = ["missing" if level is None else quote(level) for level in self.levels]
+        if self.levels == (None,):
+            return f"{name} is missing"
+        if len(words) == 1:
+            return f"{name} = {words[0]}"
+        return f"{name} in {{{', '.join(words)}}}"
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.levels)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"attribute": self.attribute, "kind": self.kind, "levels": list(self.levels)}
+
+
+@dataclass(frozen=True, order=True)
+class Interval:
+    """lower < attribute <= upper; None for no bound. Dates are days, times microseconds since 1970."""
+
+    attribute: str
+    kind: str
+    lower: float | None = None
+    upper: float | None = None
+
+    def __str__(self) -> str:
+        name = quote(self.attribute)
+        lower = "" if self.lower is None else format_bound(self.lower, self.kind)
+        upper = "" if self.upper is None else format_bound(self.upper, self.kind)
+        if lower and upper:
+            return f"{lower} < {name} <= {upper}"
+        if lower:
+            return f"{name} > {lower}"
+        return f"{name} <= {upper}"
+
+    @property
+    def n_levels(self) -> int:
+        return (self.lower is not None) + (self.upper is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attribute": self.attribute,
+            "kind": self.kind,
+            "lower": _bound_value(self.lower, self.kind),
+            "upper": _bound_value(self.upper, self.kind),
+        }
+
+
+Condition = Levels | Interval
+
+
+def _bound_value(bound: float | None, kind: str) -> float | int | str | None:
+    if bound is None:
+        return None
+    if kind != "numeric":
+        return format_bound(bound, kind)
+    return int(bound) if bound == int(bound) and abs(bound) < 2**53 else bound
+
+
+class Criterion:
+    """A conjunction of conditions in canonical order (by attribute name). Immutable, hashable."""
+
+    __slots__ = ("conditions",)
+    conditions: tuple[Condition, ...]
+
+    def __init__(self, conditions: Iterable[Condition]) -> None:
+        ordered = tuple(sorted(conditions, key=lambda condition: condition.attribute))
+        names = [condition.attribute for condition in ordered]
+        if len(set(names)) < len(names):
+            raise ValueError("a criterion has at most one condition per attribute")
+        object.__setattr__(self, "conditions", ordered)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Criterion is immutable")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Criterion, (self.conditions,))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Criterion) and self.conditions == other.conditions
+
+    def __hash__(self) -> int:
+        return hash(self.conditions)
+
+    def __len__(self) -> int:
+        return len(self.conditions)
+
+    def __iter__(self) -> Iterator[Condition]:
+        return iter(self.conditions)
+
+    def __str__(self) -> str:
+        return " and ".join(str(condition) for condition in self.conditions) or "everyone"
+
+    def __repr__(self) -> str:
+        return f"<Criterion {self}>"
+
+    @property
+    def n_levels(self) -> int:
+        """Levels and bounds named: the length of the description beyond its number of conditions."""
+        return sum(condition.n_levels for condition in self.conditions)
+
+    def mask(self, data: Any) -> BoolArray:
+        """Which rows of the data (a DataFrame, a dict of arrays or a file) belong to the group.
+
+        A missing value satisfies no condition on its attribute, unless the condition names "missing".
+        """
+        from ald.data.sources import load
+
+        names = [condition.attribute for condition in self.conditions]
+        table = load(data, only=names or None)
+        member = np.ones(table.n_rows, dtype=bool)
+        for condition in self.conditions:
+            member &= table[condition.attribute].matches(condition)
+        return member
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """The conditions as plain data (the schema's `conditions`)."""
+        return [condition.to_dict() for condition in self.conditions]
+
+    @classmethod
+    def from_list(cls, conditions: Iterable[Mapping[str, Any]]) -> Criterion:
+        """The inverse of `to_list`."""
+        return cls(_condition_from(entry) for entry in conditions)
+
+
+def _condition_from(entry: Mapping[str, Any]) -> Condition:
+    name, kind = entry["attribute"], entry["kind"]
+    if kind not in KINDS:
+        raise ColumnError(f"unknown kind {kind!r} of attribute {name!r}; kinds are {', '.join(KINDS)}")
+    if kind in LEVEL_KINDS:
+        return Levels(name, kind, tuple(entry["levels"]))
+    lower, upper = (None if entry[k] is None else parse_bound(entry[k], kind) for k in ("lower", "upper"))
+    return Interval(name, kind, lower, upper)

@@ -1,0 +1,193 @@
+"""Coded audit data: what the engine works on. Integers only, no DataFrame, no notion.
+
+One row per cell: a combination of attribute codes and a confusion cell, with the number of people in it. Cells are
+in canonical order, so that the order of the input's rows cannot matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ald.arrays import ByteArray, CodeArray, FloatArray, IntArray
+from ald.criterion import Condition, Interval, Levels
+from ald.data.columns import Column, is_interval_kind
+
+# Up to this many rows identical rows are always merged; above it only where that pays.
+ALWAYS_MERGE = 1_000_000
+_SAMPLE = 1 << 16
+
+# NumPy's "marginals" method refuses totals from 10^9 on; its "count" method takes memory for every person.
+_MARGINALS_LIMIT = 10**9 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """An attribute of the coded data: codes 0..size-1 stand for values or levels, `size` for missing.
+
+    `None` as a level means "missing": for unordered attributes people without an answer are a group too.
+    """
+
+    name: str
+    kind: str
+    values: FloatArray | None = None
+    levels: tuple[str | None, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.levels) if self.values is None else len(self.values)
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether splits are subsets of levels; otherwise they are cut points."""
+        return self.kind in ("nominal", "boolean")
+
+    def condition(self, low: int, high: int) -> Condition:
+        """The condition that the code is in [low, high)."""
+        if self.values is not None:
+            lower = None if low == 0 else float(self.values[low - 1])
+            upper = None if high == self.size else float(self.values[high - 1])
+            return Interval(self.name, self.kind, lower, upper)
+        return Levels(self.name, self.kind, self.levels[low:high])
+
+    def level_condition(self, codes: Sequence[int]) -> Condition:
+        """The condition that the code is one of these."""
+        return Levels(self.name, self.kind, tuple(self.levels[code] for code in codes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditData:
+    """Coded rows with counts. `cells` holds 2 * truth + prediction, or the outcome alone if `n_cells` is 2."""
+
+    attributes: tuple[Attribute, ...]
+    codes: tuple[CodeArray, ...]
+    cells: ByteArray
+    counts: IntArray
+    n_cells: int
+
+    @property
+    def total(self) -> int:
+        """Number of people."""
+        return int(self.counts.sum())
+
+    def cell_counts(self) -> IntArray:
+        """Number of people per confusion cell."""
+        return weighted_bincount(self.cells, self.counts, self.n_cells)
+
+    def with_counts(self, counts: IntArray) -> AuditData:
+        """The same cells with other counts; empty cells are dropped, so that nothing of them remains."""
+        kept = np.flatnonzero(counts)
+        return replace(
+            self, codes=tuple(code[kept] for code in self.codes), cells=self.cells[kept], counts=counts[kept]
+        )
+
+    def halves(self, rng: np.random.Generator, share: float = 0.5) -> tuple[AuditData, AuditData]:
+        """D1 of floor(share * N) people drawn at random without replacement, and D2 of all others."""
+        first = draw(self.counts, int(share * self.total), rng)
+        return self.with_counts(first), self.with_counts(self.counts - first)
+
+    def scores(self) -> tuple[FloatArray, ...]:
+        """Per attribute the numbers that its codes stand for in a test.
+
+        Ordered levels score 1, 2, ... over those that occur in this very data (SPEC 1).
+        """
+        return tuple(
+            attribute.values if attribute.values is not None else self._ranks(code, attribute.size)
+            for attribute, code in zip(self.attributes, self.codes, strict=True)
+        )
+
+    @staticmethod
+    def _ranks(codes: CodeArray, size: int) -> FloatArray:
+        present = np.bincount(codes, minlength=size + 1)[:size] > 0
+        return np.cumsum(present).astype(np.float64)
+
+
+def weighted_bincount(codes: CodeArray, counts: IntArray, size: int) -> IntArray:
+    """Exact integer sums of counts per code."""
+    if counts.size and int(counts.sum()) >= 2**53:
+        out = np.zeros(size, dtype=np.int64)
+        np.add.at(out, codes, counts)
+        return out
+    return np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
+
+
+def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """How many of `n` people drawn without replacement fall into each cell (multivariate hypergeometric)."""
+    total = int(counts.sum())
+    if total <= 16 * counts.size:
+        return rng.multivariate_hypergeometric(counts, n, method="count")
+    if total <= _MARGINALS_LIMIT:
+        return rng.multivariate_hypergeometric(counts, n, method="marginals")
+    # Everyone tosses a coin, then a random part of those drawn too many is given back (or the opposite): a random
+    # subset of a random subset is a random subset, so the result is exact.
+    drawn = rng.binomial(counts, n / total)
+    excess = int(drawn.sum()) - n
+    return drawn - _pick(drawn, excess, rng) if excess > 0 else drawn + _pick(counts - drawn, -excess, rng)
+
+
+def _pick(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """As `draw`, for few people out of very many: distinct positions in the list of all people."""
+    ends = np.cumsum(counts)
+    positions = rng.choice(int(ends[-1]), size=n, replace=False, shuffle=False)
+    return np.bincount(np.searchsorted(ends, positions, side="right"), minlength=counts.size)
+
+
+def encode(columns: Sequence[Column], cells: ByteArray, counts: IntArray | None, n_cells: int) -> AuditData:
+    """Coded data of these attribute columns, identical rows merged."""
+    coded = [_attribute(column) for column in columns]
+    attributes = tuple(attribute for attribute, _ in coded)
+    codes = tuple(code for _, code in coded)
+    data = AuditData(
+        attributes=attributes,
+        codes=codes,
+        cells=cells,
+        counts=np.ones(len(cells), np.int64) if counts is None else counts,
+        n_cells=n_cells,
+    )
+    return merge(data) if len(cells) <= ALWAYS_MERGE or _merging_pays(data) else data
+
+
+def _attribute(column: Column) -> tuple[Attribute, CodeArray]:
+    codes = column.codes
+    if is_interval_kind(column.kind):
+        return Attribute(name=column.name, kind=column.kind, values=column.values), codes
+    levels: tuple[str | None, ...] = column.levels
+    # An unordered missing value is a level like any other; an ordered one has no place in the order.
+    if column.kind != "ordinal" and bool(column.missing.any()):
+        levels = (*levels, None)
+        if len(levels) in (2**8, 2**16):  # the code for "missing" moved one up and may need a wider type
+            codes = codes.astype(np.uint16 if len(levels) == 2**8 else np.uint32)
+    return Attribute(name=column.name, kind=column.kind, levels=levels), codes
+
+
+def _merging_pays(data: AuditData) -> bool:
+    """Whether merging looks worth a sort, judged by an evenly spaced sample of rows."""
+    rows = np.linspace(0, len(data.cells) - 1, _SAMPLE).astype(np.int64)
+    return len(np.unique(_row_keys(data, rows))) < _SAMPLE // 2
+
+
+def merge(data: AuditData) -> AuditData:
+    """Identical rows as one row with the sum of their counts, in canonical order. Exact."""
+    keys = _row_keys(data, slice(None))
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    counts = weighted_bincount(inverse, data.counts, len(distinct))
+    merged = replace(
+        data, codes=tuple(code[first] for code in data.codes), cells=data.cells[first], counts=counts
+    )
+    return merged.with_counts(counts)
+
+
+def _row_keys(data: AuditData, rows: IntArray | slice) -> IntArray:
+    """One integer per row that orders rows lexicographically by their codes, then their cell."""
+    keys = np.zeros(len(data.cells[rows]), dtype=np.int64)
+    width = 1
+    sizes = [attribute.size + 1 for attribute in data.attributes] + [data.n_cells]
+    for part, size in zip((*data.codes, data.cells), sizes, strict=True):
+        if width * size >= 2**62:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            width = len(distinct)
+        keys = keys * size + part[rows]
+        width *= size
+    return keys

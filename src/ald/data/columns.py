@@ -1,0 +1,259 @@
+"""A column as the data layer sees it: integer codes into sorted numbers or into levels.
+
+Codes are canonical: they depend on the set of values, never on the order of the rows. The code one past the
+last value means "missing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray
+from ald.criterion import INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound
+from ald.errors import ColumnError, shorten
+
+# What stands for "no value" in files whose other values in the column are numbers.
+MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "#n/a", "missing"})
+
+# Integer columns with a range up to this many times the rows are coded by counting instead of sorting.
+_DENSE_RANGE = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column: `codes` into `values` (numbers, dates) or into `levels` (words)."""
+
+    name: str
+    kind: str
+    codes: CodeArray
+    values: FloatArray | None = None
+    levels: tuple[str, ...] = ()
+    n_infinite: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def n_codes(self) -> int:
+        """Distinct values; also the code that means "missing"."""
+        return len(self.levels) if self.values is None else len(self.values)
+
+    @property
+    def missing(self) -> BoolArray:
+        return np.asarray(self.codes == self.n_codes)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether this is a numeric column of whole numbers."""
+        return self.kind == "numeric" and self.values is not None and bool(np.all(self.values == np.floor(self.values)))
+
+    def words(self) -> list[str]:
+        """The distinct values as text, in code order."""
+        if self.values is None:
+            return list(self.levels)
+        return [format_bound(value, self.kind) for value in self.values.tolist()]
+
+    def as_kind(self, kind: str | Sequence[str]) -> Column:
+        """The same column read as another kind; a sequence of levels makes it ordinal in that order."""
+        if not isinstance(kind, str):
+            return self._as_ordinal([str(level) for level in kind])
+        if kind == self.kind:
+            return self
+        if kind == "ordinal" and self.values is not None:
+            return replace(self, kind="ordinal", values=None, levels=tuple(self.words()))
+        if kind in ("nominal", "boolean"):
+            words = self.words()
+            if kind == "boolean" and len(words) > 2:
+                raise ColumnError(f"column {self.name!r} cannot be boolean: it has {len(words)} different values")
+            return _from_words(self.name, kind, self.codes, words)
+        if kind == "numeric":
+            return self._as_numeric()
+        if kind == "ordinal":
+            raise ColumnError(
+                f"column {self.name!r} holds words, and their order is not known. Give it, lowest first: "
+                f"kinds={{{self.name!r}: [...]}} (command line: --kind '{self.name}=low<mid<high')"
+            )
+        raise ColumnError(f"column {self.name!r} of kind {self.kind} cannot be read as {kind!r}")
+
+    def _as_ordinal(self, order: list[str]) -> Column:
+        words = self.words()
+        unknown = [word for word in words if word not in set(order)]
+        if unknown or len(set(order)) < len(order):
+            raise ColumnError(
+                f"the order given for column {self.name!r} must name each of its levels once; "
+                + (f"it lacks {shorten(unknown[0])!r}" if unknown else "it repeats one")
+            )
+        position = {word: i for i, word in enumerate(order)}
+        translate = np.array([position[word] for word in words] + [len(order)])
+        codes = compact(translate[self.codes], len(order))
+        return replace(self, kind="ordinal", values=None, levels=tuple(order), codes=codes)
+
+    def _as_numeric(self) -> Column:
+        if self.values is not None:
+            return replace(self, kind="numeric")
+        numbers = parse_numbers(self.levels)
+        if numbers is None:
+            bad = next(word for word in self.levels if parse_numbers((word,)) is None)
+            raise ColumnError(f"column {self.name!r} cannot be numeric: it holds the value {shorten(bad)!r}")
+        table = np.append(numbers, np.nan)
+        return from_numbers(self.name, table[self.codes])
+
+    def matches(self, condition: Condition) -> BoolArray:
+        """Which rows satisfy a condition on this column. A missing value satisfies none but "missing"."""
+        allowed = np.zeros(self.n_codes + 1, dtype=bool)
+        if isinstance(condition, Levels):
+            wanted = set(condition.levels)
+            allowed[:-1] = [word in wanted for word in self.words()]
+            allowed[-1] = None in wanted
+        else:
+            column = self if self.values is not None else self._as_numeric()
+            if column is not self:
+                return column.matches(condition)
+            allowed[:-1] = _within(condition, column.values)
+        return np.asarray(allowed[self.codes])
+
+    def take(self, rows: AnyArray) -> Column:
+        """The column of some of the rows, with the same codes."""
+        return replace(self, codes=self.codes[rows])
+
+
+def _within(condition: Interval, values: FloatArray | None) -> BoolArray:
+    assert values is not None
+    inside = np.ones(len(values), dtype=bool)
+    if condition.lower is not None:
+        inside &= values > condition.lower
+    if condition.upper is not None:
+        inside &= values <= condition.upper
+    return inside
+
+
+def compact(codes: AnyArray, n_codes: int) -> CodeArray:
+    """Codes in the smallest unsigned type that also holds the code for "missing"."""
+    dtype: Any = np.uint8 if n_codes < 2**8 else np.uint16 if n_codes < 2**16 else np.uint32
+    return np.ascontiguousarray(codes, dtype=dtype)
+
+
+def parse_numbers(words: Sequence[str]) -> FloatArray | None:
+    """The words as numbers, NaN where a word stands for "no value"; None if any other word is not a number."""
+    numbers = np.empty(len(words))
+    for i, word in enumerate(words):
+        if word.strip().casefold() in MISSING_WORDS:
+            numbers[i] = np.nan
+            continue
+        if "_" in word:
+            return None
+        try:
+            numbers[i] = float(word)
+        except ValueError:
+            return None
+    return numbers
+
+
+def from_numbers(name: str, values: AnyArray, kind: str = "numeric", missing: BoolArray | None = None) -> Column:
+    """A column of numbers, or of dates as days and times as microseconds. NaN and infinity are missing."""
+    n_infinite = 0
+    if values.dtype.kind in "iu":
+        coded = _count_codes(values, missing)
+        if coded is not None:
+            return Column(name=name, kind=kind, codes=coded[0], values=coded[1])
+        numbers = values.astype(np.float64)
+        absent = np.zeros(len(values), bool) if missing is None else missing
+    else:
+        numbers = values.astype(np.float64)
+        absent = ~np.isfinite(numbers)
+        n_infinite = int(np.count_nonzero(np.isinf(numbers)))
+        if missing is not None:
+            absent = absent | missing
+    some_absent = bool(absent.any())
+    distinct, inverse = np.unique(numbers[~absent] if some_absent else numbers, return_inverse=True)
+    distinct = distinct + 0.0  # -0.0 and 0.0 are one value: it prints as 0
+    if some_absent:
+        codes = np.full(len(numbers), len(distinct))
+        codes[~absent] = inverse
+    else:
+        codes = inverse
+    return Column(name=name, kind=kind, codes=compact(codes, len(distinct)), values=distinct, n_infinite=n_infinite)
+
+
+def _count_codes(values: AnyArray, missing: BoolArray | None) -> tuple[CodeArray, FloatArray] | None:
+    """Codes of whole numbers in a narrow range, by counting: no sort."""
+    if len(values) == 0 or (missing is not None and missing.any()):
+        return None
+    low, high = int(values.min()), int(values.max())
+    if high - low > _DENSE_RANGE * len(values) + 1024 or max(abs(low), abs(high)) >= 2**53:
+        return None
+    shifted = values.astype(np.int64) - low
+    present = np.bincount(shifted, minlength=high - low + 1) > 0
+    distinct = np.flatnonzero(present)
+    translate = compact(np.cumsum(present) - 1, len(distinct))
+    return translate[shifted], (distinct + low).astype(np.float64)
+
+
+def from_levels(
+    name: str, codes: AnyArray, levels: Sequence[str], *, kind: str = "nominal", ordered: bool = False
+) -> Column:
+    """A column of words from codes (negative for missing) into levels in any order.
+
+    Unless ordered, levels are sorted by code point; levels that do not occur are dropped.
+    """
+    codes = np.asarray(codes, dtype=np.int64)
+    n = len(levels)
+    codes = np.where(codes < 0, n, codes)
+    present = np.bincount(codes, minlength=n + 1)[:n] > 0
+    kept = [i for i in range(n) if present[i]]
+    if not ordered:
+        kept.sort(key=lambda i: levels[i])
+    translate = np.full(n + 1, len(kept))
+    translate[kept] = np.arange(len(kept))
+    words = tuple(levels[i] for i in kept)
+    return Column(
+        name=name, kind="ordinal" if ordered else kind, codes=compact(translate[codes], len(kept)), levels=words
+    )
+
+
+def _from_words(name: str, kind: str, codes: AnyArray, words: Sequence[str]) -> Column:
+    """A column of words from codes whose last value means missing; equal words become one level."""
+    distinct = sorted(set(words))
+    position = {word: i for i, word in enumerate(distinct)}
+    translate = np.array([position[word] for word in words] + [len(distinct)])
+    return Column(name=name, kind=kind, codes=compact(translate[codes], len(distinct)), levels=tuple(distinct))
+
+
+def from_objects(name: str, values: Sequence[Any]) -> Column:
+    """A column of arbitrary Python values: numbers if all are, else words; None and NaN are missing."""
+    keys: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((keys.setdefault(value, len(keys)) for value in values), np.int64, len(values))
+    except TypeError as error:
+        raise ColumnError(f"column {name!r} holds values that cannot be compared: {error}") from None
+    distinct = list(keys)
+    absent = [value is None or value != value or type(value).__name__ == "NAType" for value in distinct]
+    real = [value for value, gone in zip(distinct, absent, strict=True) if not gone]
+    if real and all(isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in real):
+        table = np.array([np.nan if gone else float(value) for value, gone in zip(distinct, absent, strict=True)])
+        return from_numbers(name, table[codes])
+    words = ["" if gone else as_word(value) for value, gone in zip(distinct, absent, strict=True)]
+    kind = "boolean" if real and all(isinstance(value, (bool, np.bool_)) for value in real) else "nominal"
+    merged = sorted({word for word, gone in zip(words, absent, strict=True) if not gone})
+    position = {word: i for i, word in enumerate(merged)}
+    translate = np.array([-1 if gone else position[word] for word, gone in zip(words, absent, strict=True)])
+    return from_levels(name, translate[codes] if len(codes) else codes, merged, kind=kind)
+
+
+def as_word(value: object) -> str:
+    """A value as the name of a level: whole floats lose their ".0", so that 1 and 1.0 are one level."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def is_interval_kind(kind: str) -> bool:
+    """Whether conditions on attributes of this kind are intervals of numbers."""
+    return kind in INTERVAL_KINDS
+
+
+def is_level_kind(kind: str) -> bool:
+    """Whether conditions on attributes of this kind name levels."""
+    return kind in LEVEL_KINDS

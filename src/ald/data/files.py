@@ -1,0 +1,152 @@
+"""Files, read by DuckDB: CSV, TSV (plain, gzip, zstd), Parquet, JSON lines. The only module that touches it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, parse_numbers
+from ald.data.table import Table, check_names, table_from
+from ald.errors import ColumnError, InputError, nearest, shorten
+
+if TYPE_CHECKING:
+    import duckdb
+
+_READERS = {
+    "csv": "csv", "tsv": "csv", "tab": "csv", "txt": "csv",
+    "parquet": "parquet", "pq": "parquet",
+    "jsonl": "json", "ndjson": "json", "json": "json",
+}  # fmt: skip
+_COMPRESSION = {"gz": "gzip", "zst": "zstd"}
+
+_NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*)$")
+
+
+def read_file(path: str, only: Sequence[str] | None = None) -> Table:
+    """The file as a table of all columns, or of only some."""
+    import duckdb
+
+    reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
+    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+    try:
+        call = _call(path, reader)
+        described = connection.execute(f"DESCRIBE SELECT * FROM {call}").fetchall()
+        types = [(str(row[0]), str(row[1])) for row in described]
+        names = _header(connection, path, [name for name, _ in types]) if reader == "csv" else [n for n, _ in types]
+        if not types or (reader == "csv" and os.path.getsize(path) == 0):
+            raise InputError(f"{source} is empty: it has no columns")
+        check_names(names, source)
+        chosen = dict(zip(names, types, strict=True))
+        if only is not None:
+            for name in only:
+                if name not in chosen:
+                    raise ColumnError(f"there is no column {shorten(name)!r} in {source}. {nearest(name, chosen)}")
+            chosen = {name: chosen[name] for name in only}
+        selected = ", ".join(f"{_identifier(sql)} AS c{i}" for i, (sql, _) in enumerate(chosen.values()))
+        connection.execute(f"CREATE TEMP TABLE t AS SELECT {selected or '1 AS c0'} FROM {call}")
+        columns = [_column(connection, f"c{i}", name, kind) for i, (name, (_, kind)) in enumerate(chosen.items())]
+        if not columns:
+            count = connection.execute("SELECT count(*) FROM t").fetchone()
+            return Table(columns={}, n_rows=int(count[0]) if count else 0, source=source)
+        return table_from(columns, source)
+    except duckdb.Error as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"{source} cannot be read as {reader.upper()}: {shorten(reason, 300)}") from None
+    finally:
+        connection.close()
+
+
+def _reader(path: str) -> str:
+    if os.path.isdir(path):
+        raise InputError(f"{shorten(path)!r} is a folder; give a file")
+    if not os.path.exists(path):
+        folder = os.path.dirname(path) or "."
+        files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        hint = nearest(os.path.basename(path), files) if files else "Its folder does not exist or is empty."
+        raise InputError(f"there is no file {shorten(path, 120)!r}. {hint}")
+    parts = os.path.basename(path).casefold().split(".")
+    if parts[-1] in _COMPRESSION:
+        parts.pop()
+    if len(parts) < 2 or parts[-1] not in _READERS:
+        raise InputError(
+            f"cannot tell the format of {shorten(path, 120)!r} by its ending. Known endings: "
+            f"{', '.join('.' + ending for ending in _READERS)}, each also with .gz or .zst (but Parquet)."
+        )
+    return _READERS[parts[-1]]
+
+
+def _call(path: str, reader: str) -> str:
+    """The table function that reads the file. Characters that would be a pattern stand for themselves."""
+    literal = _literal(re.sub(r"([*?\[])", r"[\1]", path))
+    if reader == "parquet":
+        return f"read_parquet({literal})"
+    compression = _COMPRESSION.get(path.rsplit(".", 1)[-1].casefold())
+    packed = f", compression={_literal(compression)}" if compression else ""
+    if reader == "json":
+        return f"read_json({literal}, sample_size=-1{packed})"
+    tabs = ", delim='\t'" if re.search(r"\.(tsv|tab)(\.\w+)?$", path, re.IGNORECASE) else ""
+    return f"read_csv({literal}, header=true, sample_size=-1{tabs}{packed})"
+
+
+def _header(connection: duckdb.DuckDBPyConnection, path: str, names: list[str]) -> list[str]:
+    """The column names as they stand in the file: DuckDB renames repeated ones without a word."""
+    call = _call(path, "csv").replace("header=true, sample_size=-1", "header=false, all_varchar=true")
+    row = connection.execute(f"SELECT * FROM {call} LIMIT 1").fetchone()
+    if row is None or len(row) != len(names):
+        return names
+    return [name if raw is None else str(raw) for raw, name in zip(row, names, strict=True)]
+
+
+def _column(connection: duckdb.DuckDBPyConnection, sql: str, name: str, kind: str) -> Column:
+    if _NUMBER_TYPES.match(kind):
+        expression = f"CAST({sql} AS DOUBLE)" if kind.startswith(("DECIMAL", "HUGE", "UHUGE")) else sql
+        return _from_masked(name, _fetch(connection, expression), "numeric")
+    if kind == "BOOLEAN":
+        codes = np.ma.filled(_fetch(connection, f"CAST({sql} AS TINYINT)").astype(np.int64), -1)
+        return from_levels(name, codes, ["False", "True"], kind="boolean")
+    if kind == "DATE":
+        return _from_masked(name, _fetch(connection, f"{sql} - DATE '1970-01-01'"), "date")
+    if kind.startswith("TIMESTAMP"):
+        return _from_masked(name, _fetch(connection, f"epoch_us({sql})"), "datetime")
+    # Words: DuckDB's own enumeration codes them, in code-point order.
+    text = f"CAST({sql} AS VARCHAR)"
+    query = f"SELECT DISTINCT {text} AS level FROM t WHERE {sql} IS NOT NULL ORDER BY level"
+    levels = [row[0] for row in connection.execute(query).fetchall()]
+    if not levels:
+        n_rows = len(_fetch(connection, "1"))
+        return from_levels(name, np.full(n_rows, -1), [])
+    connection.execute(f"CREATE TEMP TYPE e_{sql} AS ENUM ({query})")
+    codes = np.ma.filled(_fetch(connection, f"enum_code(CAST({text} AS e_{sql}))").astype(np.int64), -1)
+    return _numbers_in_words(from_levels(name, codes, levels))
+
+
+def _numbers_in_words(column: Column) -> Column:
+    """A column of numbers in which words such as "NA" stand for missing values becomes numeric, with a note."""
+    words = [word for word in column.levels if word.strip().casefold() in MISSING_WORDS]
+    if not words or len(words) == len(column.levels) or parse_numbers(column.levels) is None:
+        return column
+    n = int(np.isin(column.codes, [column.levels.index(word) for word in words]).sum())
+    shown = ", ".join(repr(word) for word in words)
+    note = f"{n:,} values of column {shorten(column.name)!r} ({shown}) were read as missing, all others are numbers"
+    return replace(column.as_kind("numeric"), notes=(note,))
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, expression: str) -> np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]:
+    return np.ma.asarray(connection.execute(f"SELECT {expression} AS x FROM t").fetchnumpy()["x"])
+
+
+def _from_masked(name: str, values: np.ma.MaskedArray[tuple[int], np.dtype[np.float64]], kind: str) -> Column:
+    return from_numbers(name, np.ma.getdata(values), kind, np.ma.getmaskarray(values))
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,110 @@
+"""DataFrames of every library that Narwhals knows. The only module that touches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from ald.data.columns import Column, as_word, from_levels, from_numbers, from_objects
+from ald.data.table import Table, check_names, table_from
+from ald.errors import ColumnError, nearest
+
+_MICROSECONDS_PER_DAY = 86_400_000_000
+
+
+def is_frame(data: Any) -> bool:
+    """Whether this is a DataFrame, or a lazy one, of a library that Narwhals knows."""
+    native = nw.from_native(data, pass_through=True)
+    return isinstance(native, (nw.DataFrame, nw.LazyFrame))
+
+
+def is_series(values: Any) -> bool:
+    """Whether this is a Series of a library that Narwhals knows."""
+    if isinstance(values, (list, tuple, np.ndarray)):
+        return False
+    return isinstance(nw.from_native(values, pass_through=True, allow_series=True), nw.Series)
+
+
+def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
+    """The frame as a table. Lazy frames are collected, with only the columns that are needed."""
+    source = "the data"
+    # Asked of native pandas and PyArrow frames, which allow repeated names: Narwhals refuses those in its own words.
+    native_names = getattr(data, "column_names", None) or (data.columns if hasattr(data, "iloc") else [])
+    check_names([str(name) for name in native_names], source)
+    frame = nw.from_native(data)
+    names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
+    by_text = {str(name): name for name in names}
+    if only is not None:
+        for name in only:
+            if name not in by_text:
+                raise ColumnError(f"there is no column {name!r} in {source}. {nearest(name, by_text)}")
+        by_text = {name: by_text[name] for name in only}
+        frame = frame.select(list(by_text.values()))
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return table_from((_column(text, eager[name]) for text, name in by_text.items()), source)
+
+
+def read_series(name: str, values: Any) -> Column:
+    """One native Series as a column."""
+    return _column(name, nw.from_native(values, series_only=True))
+
+
+def _column(name: str, series: nw.Series[Any]) -> Column:
+    dtype = series.dtype
+    if dtype.is_integer() or dtype.is_float() or dtype.is_decimal():
+        return _numbers(name, series)
+    if dtype == nw.Boolean:
+        return _booleans(name, series)
+    if dtype == nw.Date or isinstance(dtype, nw.Datetime):
+        return _times(name, series, "date" if dtype == nw.Date else "datetime")
+    if isinstance(dtype, nw.Duration):
+        return _numbers(name, series.dt.total_microseconds() / 1_000_000)
+    native = series.to_native()
+    if dtype in (nw.Categorical, nw.Enum):
+        return _categories(name, series, native)
+    if dtype == nw.String and series.implementation.is_pandas():
+        import pandas as pd
+
+        codes, words = pd.factorize(native)
+        return from_levels(name, codes, [str(word) for word in words])
+    return from_objects(name, series.to_list())
+
+
+def _numbers(name: str, series: nw.Series[Any]) -> Column:
+    if series.dtype.is_integer() and not series.is_null().any():
+        return from_numbers(name, series.to_numpy())
+    return from_numbers(name, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+
+
+def _booleans(name: str, series: nw.Series[Any]) -> Column:
+    absent = series.is_null().to_numpy().astype(bool)
+    codes = np.where(absent, -1, series.fill_null(False).to_numpy().astype(np.int64))
+    return from_levels(name, codes, ["False", "True"], kind="boolean")
+
+
+def _times(name: str, series: nw.Series[Any], kind: str) -> Column:
+    absent = series.is_null().to_numpy().astype(bool)
+    instants = series.cast(nw.Datetime("us")) if kind == "date" else series
+    numbers = np.nan_to_num(np.asarray(instants.dt.timestamp("us").to_numpy(), dtype=np.float64))
+    if kind == "date":
+        numbers = np.floor(numbers / _MICROSECONDS_PER_DAY)
+    return from_numbers(name, numbers, kind, absent)
+
+
+def _categories(name: str, series: nw.Series[Any], native: Any) -> Column:
+    """Categorical columns keep their declared order if they declare one."""
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):
+        words = [as_word(category) for category in native.cat.categories]
+        ordered = bool(native.cat.ordered)
+        if len(set(words)) == len(words):
+            return from_levels(name, np.asarray(native.cat.codes), words, ordered=ordered)
+    if isinstance(series.dtype, nw.Enum):
+        words = [as_word(category) for category in series.dtype.categories]
+        position = {word: i for i, word in enumerate(words)}
+        values = series.to_list()
+        codes = np.array([-1 if value is None else position[as_word(value)] for value in values], np.int64)
+        return from_levels(name, codes, words, ordered=True)
+    return from_objects(name, series.cast(nw.String).to_list())

@@ -1,0 +1,80 @@
+"""One door for every kind of input: files, DataFrames, dictionaries of arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ald.data.columns import Column, from_levels, from_numbers, from_objects
+from ald.data.table import Table, table_from
+from ald.errors import InputError
+
+
+def load(data: Any, only: Sequence[str] | None = None) -> Table:
+    """The data as a table: of all columns, or of only some (an error if one of them is missing)."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        from ald.data.files import read_file
+
+        return read_file(os.fspath(data), only)
+    if isinstance(data, Mapping):
+        return _from_mapping(data, only)
+    from ald.data.frames import is_frame, read_frame
+
+    if is_frame(data):
+        return read_frame(data, only)
+    raise InputError(
+        f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), a DataFrame "
+        "(pandas, Polars, PyArrow, ...) or a dictionary of arrays."
+    )
+
+
+def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
+    source = "the dictionary"
+    columns = {str(name): values for name, values in data.items()}
+    if only is not None:
+        missing = [name for name in only if name not in columns]
+        if missing:
+            Table(columns=dict.fromkeys(columns), n_rows=0, source=source)[missing[0]]  # type: ignore[arg-type]
+        columns = {name: columns[name] for name in only}
+    return table_from((from_array(name, values) for name, values in columns.items()), source)
+
+
+def from_array(name: str, values: Any) -> Column:
+    """A column from anything one-dimensional: an array, a list, a Series, a pandas Categorical."""
+    from ald.data.frames import is_series, read_series
+
+    if is_series(values):
+        return read_series(name, values)
+    if hasattr(values, "codes") and hasattr(values, "categories"):
+        words = [str(category) for category in values.categories]
+        return from_levels(name, np.asarray(values.codes), words, ordered=bool(values.ordered))
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise InputError(f"column {name!r} must be a sequence of values, not {type(values).__name__}")
+    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    # A list is looked at value by value: NumPy would turn [1, "a"] and [True, None] into something else.
+    if not isinstance(values, np.ndarray):
+        return from_objects(name, list(values))
+    array = np.ma.getdata(values)
+    if array.ndim != 1:
+        raise InputError(f"column {name!r} must have one dimension; it has {array.ndim}")
+    if array.dtype.kind in "iuf":
+        return from_numbers(name, array, missing=missing)
+    if array.dtype.kind == "M":
+        return from_datetimes(name, array)
+    objects = array.tolist()
+    if missing is not None:
+        objects = [None if gone else value for value, gone in zip(objects, missing.tolist(), strict=True)]
+    return from_objects(name, objects)
+
+
+def from_datetimes(name: str, values: np.ndarray[Any, Any]) -> Column:
+    """A column of NumPy dates (kind "date") or times (kind "datetime")."""
+    absent = np.isnat(values)
+    if np.datetime_data(values.dtype)[0] in ("D", "W", "M", "Y"):
+        return from_numbers(name, values.astype("datetime64[D]").astype(np.int64), "date", absent)
+    return from_numbers(name, values.astype("datetime64[us]").astype(np.int64), "datetime", absent)

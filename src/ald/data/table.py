@@ -1,0 +1,49 @@
+"""A table: named columns of one length. What every source is turned into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ald.data.columns import Column
+from ald.errors import ColumnError, InputError, nearest, shorten
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Columns by name, all of `n_rows` rows, and where they came from in words."""
+
+    columns: dict[str, Column]
+    n_rows: int
+    source: str
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self.columns:
+            raise ColumnError(f"there is no column {shorten(name)!r} in {self.source}. {nearest(name, self.columns)}")
+        return self.columns[name]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.columns)
+
+
+def table_from(columns: Iterable[Column], source: str) -> Table:
+    """A table of these columns, which must have different names and one length."""
+    columns = list(columns)
+    check_names([column.name for column in columns], source)
+    lengths = {column.name: len(column.codes) for column in columns}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{shorten(name)!r} has {n:,}" for name, n in list(lengths.items())[:8])
+        raise InputError(f"the columns of {source} differ in length: {shown}. Every column needs one value per row.")
+    n_rows = next(iter(lengths.values()), 0)
+    return Table(columns={column.name: column for column in columns}, n_rows=n_rows, source=source)
+
+
+def check_names(names: list[str], source: str) -> None:
+    """Raises where two columns of a source share a name."""
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(
+            f"{source} has more than one column named {', '.join(repr(shorten(name)) for name in twice[:5])}. "
+            "Column names must be unique: rename or remove the repeats."
+        )

@@ -1,0 +1,56 @@
+"""What can go wrong, in one hierarchy. Every message says what was found, what was expected and how to fix it.
+
+    AldError
+    ├── InputError        the data cannot be audited as given
+    │   └── ColumnError   a column is missing or cannot play its role
+    └── SettingError      an option has a value that makes no sense
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class AldError(Exception):
+    """Base class of all errors that ALD raises on purpose."""
+
+
+class InputError(AldError, ValueError):
+    """The data cannot be audited as given."""
+
+
+class ColumnError(InputError):
+    """A named column is missing or cannot play the role it was given."""
+
+
+class SettingError(AldError, ValueError):
+    """An option has a value that makes no sense."""
+
+
+def nearest(name: str, available: Iterable[str]) -> str:
+    """A hint that offers the nearest of the available names.
+
+    >>> nearest("gendr", ["age", "gender"])
+    "Did you mean 'gender'? Available: 'age', 'gender'."
+    """
+    names = [str(candidate) for candidate in available]
+    folded = {candidate.casefold(): candidate for candidate in reversed(names)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    shown = ", ".join(repr(shorten(candidate)) for candidate in names[:20])
+    if len(names) > 20:
+        shown += f", ... ({len(names)} in all)"
+    hint = f"Did you mean {shorten(folded[close[0]])!r}? " if close else ""
+    return f"{hint}Available: {shown}."
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """The text, cut in the middle if it is too long to be read in a message.
+
+    >>> shorten("abcdefghij", 7)
+    'abc...j'
+    """
+    if len(text) <= limit:
+        return text
+    tail = (limit - 3) // 3
+    return f"{text[: limit - 3 - tail]}...{text[len(text) - tail :]}"

@@ -1,0 +1,113 @@
+"""A finding: one group, its disparity, and how sure we are. Plain values, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import exp, isfinite, log
+from typing import Any
+
+from ald.criterion import Criterion
+from ald.evaluation import Assessment
+from ald.statistics import rounded
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
+
+    `psi` is the disparity; `parts` its signed differences per rate; `ratios` inside / outside (the four-fifths
+    rule looks at the selection ratio). `interval` holds psi with confidence 1 - level. `statistic` and `df` are
+    those of the chi2 test, or of Fisher's method over several; `p_adjusted` is corrected for all candidates.
+    """
+
+    criterion: Criterion
+    size: int
+    share: float
+    psi: float | None
+    parts: dict[str, float | None]
+    rates_inside: dict[str, float | None]
+    rates_outside: dict[str, float | None]
+    ratios: dict[str, float | None]
+    interval: tuple[float | None, float | None]
+    part_intervals: dict[str, tuple[float | None, float | None]]
+    counts_inside: dict[str, int]
+    counts_outside: dict[str, int]
+    statistic: float | None
+    df: int
+    p_value: float | None
+    log10_p: float | None
+    p_adjusted: float | None
+    log10_p_adjusted: float | None
+    tree: int
+    node: int
+    undefined: str = ""
+
+    def __repr__(self) -> str:
+        psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
+        return f"<Finding {self.criterion}: psi {psi}, {self.size:,} people, adjusted {p_text(self.log10_p_adjusted)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain data: an entry of the schema's `groups` and `candidates`."""
+        entry = {field.name: getattr(self, field.name) for field in fields(self)}
+        entry["criterion"] = str(self.criterion)
+        entry["interval"] = list(self.interval)
+        entry["part_intervals"] = {key: list(bounds) for key, bounds in self.part_intervals.items()}
+        return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Finding:
+        """The inverse of `to_dict`."""
+        values = {key: value for key, value in entry.items() if key != "conditions"}
+        values["criterion"] = Criterion.from_list(entry["conditions"])
+        values["interval"] = tuple(entry["interval"])
+        values["part_intervals"] = {key: tuple(bounds) for key, bounds in entry["part_intervals"].items()}
+        return cls(**values)
+
+
+def finding(
+    criterion: Criterion, assessment: Assessment, i: int, cell_names: tuple[str, ...], tree: int, node: int
+) -> Finding:
+    """Candidate i of an assessment as a finding."""
+    keys = [rate.key for rate in assessment.notion.rates]
+    inside, outside = assessment.rate_in[:, i].tolist(), assessment.rate_out[:, i].tolist()
+    lows, highs = assessment.part_low[:, i].tolist(), assessment.part_high[:, i].tolist()
+    log_p, log_p_adjusted = float(assessment.log_p[i]), float(assessment.log_p_adjusted[i])
+    return Finding(
+        criterion=criterion,
+        size=int(assessment.inside[i].sum()),
+        share=float(rounded(assessment.share[i]) or 0.0),
+        psi=rounded(assessment.psi[i]),
+        parts={key: rounded(a - b) for key, a, b in zip(keys, inside, outside, strict=True)},
+        rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
+        rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
+        ratios={key: rounded(a / b) if b > 0 else None for key, a, b in zip(keys, inside, outside, strict=True)},
+        interval=(rounded(assessment.low[i]), rounded(assessment.high[i])),
+        part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
+        counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
+        counts_outside=dict(zip(cell_names, assessment.outside[i].tolist(), strict=True)),
+        statistic=rounded(assessment.statistic[i]),
+        df=assessment.df,
+        p_value=rounded(exp(log_p)) if isfinite(log_p) else None,
+        log10_p=rounded(log_p / log(10)),
+        p_adjusted=rounded(exp(log_p_adjusted)) if isfinite(log_p_adjusted) else None,
+        log10_p_adjusted=rounded(log_p_adjusted / log(10)),
+        tree=tree,
+        node=node,
+        undefined=assessment.reason(i),
+    )
+
+
+def p_text(log10_p: float | None) -> str:
+    """A p-value in words, at any size.
+
+    >>> p_text(-1.5), p_text(-1234.5), p_text(None)
+    ('p = 0.032', 'p = 3.2e-1235', 'p undefined')
+    """
+    if log10_p is None:
+        return "p undefined"
+    if log10_p > -4:
+        return f"p = {10**log10_p:.2g}"
+    exponent = int(log10_p // 1)
+    mantissa = f"{10 ** (log10_p - exponent):.1f}"
+    return f"p = 1.0e{exponent + 1}" if mantissa == "10.0" else f"p = {mantissa}e{exponent}"
+
+

@@ -1,0 +1,156 @@
+"""Fairness notions as data: a rate is hits over a base of confusion cells, a notion is a list of rates.
+
+Nothing else in the package asks which notion it serves. A new notion is one declaration:
+
+>>> from ald import Notion, Rate
+>>> Notion("false omission rate", (Rate("for", "false omission rate", hits="fn", base="fn tn"),)).needs_truth
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ald.arrays import FloatArray, IntArray
+from ald.errors import SettingError, nearest
+
+# Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.
+CELLS = ("tn", "fp", "fn", "tp")
+OUTCOME_CELLS = ("unfavourable", "favourable")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate over confusion cells: `hits` out of `base`, each a text of cell names ("fp tn") or "all"."""
+
+    key: str
+    name: str
+    hits: str
+    base: str = "all"
+
+    def __post_init__(self) -> None:
+        hits, base = _cells(self.hits, self), _cells(self.base, self)
+        if not hits or not hits < base:
+            raise SettingError(
+                f"rate {self.key!r}: its hits ({self.hits!r}) must be some, but not all, of the cells of its "
+                f"base ({self.base!r})"
+            )
+
+    @property
+    def hit_cells(self) -> frozenset[int]:
+        return _cells(self.hits, self)
+
+    @property
+    def base_cells(self) -> frozenset[int]:
+        return _cells(self.base, self)
+
+    @property
+    def needs_truth(self) -> bool:
+        """Whether cells with the same prediction and different truth are treated differently."""
+        return any((cell in part) != (cell + 2 in part) for part in (self.hit_cells, self.base_cells) for cell in (0, 1))
+
+
+def _cells(text: str, rate: Rate) -> frozenset[int]:
+    names = CELLS if text == "all" else text.replace(",", " ").split()
+    unknown = [name for name in names if name not in CELLS]
+    if unknown:
+        raise SettingError(f"rate {rate.key!r} names the unknown cell {unknown[0]!r}. {nearest(unknown[0], CELLS)}")
+    return frozenset(CELLS.index(name) for name in names)
+
+
+@dataclass(frozen=True)
+class Notion:
+    """A fairness notion: psi is the difference of its rate, or the mean absolute difference of several."""
+
+    name: str
+    rates: tuple[Rate, ...]
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rates", tuple(self.rates))
+        if not self.rates:
+            raise SettingError(f"notion {self.name!r} has no rates: it needs at least one")
+        keys = [rate.key for rate in self.rates]
+        if len(set(keys)) < len(keys):
+            raise SettingError(f"notion {self.name!r} uses a rate key twice: {', '.join(keys)}")
+
+    @property
+    def needs_truth(self) -> bool:
+        return any(rate.needs_truth for rate in self.rates)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether no row is in the base of two rates: only then are the rates' tests independent."""
+        return all(not a.base_cells & b.base_cells for a, b in combinations(self.rates, 2))
+
+    def psi(self, differences: FloatArray) -> FloatArray:
+        """The disparity from the rates' signed differences (first axis: rates)."""
+        if len(self.rates) == 1:
+            return np.asarray(differences[0])
+        return np.asarray(np.mean(np.abs(differences), axis=0))
+
+
+class RateCounter:
+    """Turns counts per confusion cell into hits and bases of some rates. Immutable.
+
+    `n_cells` is 4 with a truth column and 2 without one, where cells that differ in truth only are one.
+    """
+
+    def __init__(self, rates: Sequence[Rate], n_cells: int) -> None:
+        self.rates = tuple(rates)
+        self.hits = np.array([[c in rate.hit_cells for c in range(n_cells)] for rate in rates], np.int64)
+        self.bases = np.array([[c in rate.base_cells for c in range(n_cells)] for rate in rates], np.int64)
+        self.disjoint = bool((self.bases.sum(axis=0) <= 1).all())
+
+    def hit(self, counts: IntArray) -> IntArray:
+        """Hits per rate (first axis) from counts whose last axis is the cell."""
+        return np.stack([_sum_cells(counts, row) for row in self.hits])
+
+    def base(self, counts: IntArray) -> IntArray:
+        """Base sizes per rate (first axis) from counts whose last axis is the cell."""
+        return np.stack([_sum_cells(counts, row) for row in self.bases])
+
+
+def _sum_cells(counts: IntArray, which: IntArray) -> IntArray:
+    """The sum over some cells: integer matrix products are slower than adding a few columns."""
+    columns = [counts[..., cell] for cell in np.flatnonzero(which)]
+    total = columns[0].copy()
+    for column in columns[1:]:
+        total += column
+    return total
+
+
+SELECTION = Rate("selection", "selection rate", hits="tp fp")
+FPR = Rate("fpr", "false positive rate", hits="fp", base="fp tn")
+FNR = Rate("fnr", "false negative rate", hits="fn", base="fn tp")
+TPR = Rate("tpr", "true positive rate", hits="tp", base="tp fn")
+PRECISION = Rate("precision", "precision", hits="tp", base="tp fp")
+ACCURACY = Rate("accuracy", "accuracy", hits="tp tn")
+ERROR = Rate("error", "error rate", hits="fp fn")
+
+NOTIONS = {
+    notion.name: notion
+    for notion in (
+        Notion("statistical parity", (SELECTION,), "equal shares of favourable outcomes"),
+        Notion("equalized odds", (FPR, FNR), "equal false positive and false negative rates"),
+        Notion("equal opportunity", (TPR,), "equal true positive rates among those who qualify"),
+        Notion("predictive equality", (FPR,), "equal false positive rates"),
+        Notion("false negative rate", (FNR,), "equal false negative rates"),
+        Notion("predictive parity", (PRECISION,), "equal precision of favourable predictions"),
+        Notion("accuracy", (ACCURACY,), "equal shares of correct predictions"),
+    )
+}
+
+
+def get_notion(notion: str | Notion) -> Notion:
+    """The notion of that name (case, hyphens and underscores do not matter), or the notion itself."""
+    if isinstance(notion, Notion):
+        return notion
+    name = " ".join(str(notion).replace("_", " ").replace("-", " ").casefold().split())
+    if name not in NOTIONS:
+        raise SettingError(f"unknown notion {str(notion)!r}. {nearest(name, NOTIONS)}")
+    return NOTIONS[name]

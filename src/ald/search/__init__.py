@@ -1,0 +1,1 @@
+"""GROW: the conditional inference forest of Step 1, on D1 alone."""

@@ -1,0 +1,505 @@
+/* Counting, partitioning and membership on coded columns.
+ *
+ * Three loops over rows, all on integers: their results do not depend on threads or platform, and
+ * _numpy_kernel.py computes the same ones. Buffers come through the checked buffer protocol, and every
+ * request is checked against their lengths before the GIL is released. Codes, cells and row numbers are
+ * trusted: a code is below its attribute's size, a cell below n_cells, a row number below n_rows.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ATTRIBUTES 65536
+
+typedef struct {
+    Py_buffer view;
+    int width; /* bytes per item; 0: no buffer */
+} Buffer;
+
+static int
+get_buffer(PyObject *object, Buffer *buffer, int writable, int width, const char *what)
+{
+    int flags = PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0);
+    buffer->width = 0;
+    if (PyObject_GetBuffer(object, &buffer->view, flags) < 0) {
+        return -1;
+    }
+    buffer->width = (int)buffer->view.itemsize;
+    if (width != 0 && buffer->width != width) {
+        PyErr_Format(PyExc_TypeError, "%s: items of %d bytes expected, got %d", what, width, buffer->width);
+        return -1;
+    }
+    return 0;
+}
+
+static void
+release(Buffer *buffers, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (buffers[i].width != 0) {
+            PyBuffer_Release(&buffers[i].view);
+        }
+    }
+}
+
+static inline Py_ssize_t
+length(const Buffer *buffer)
+{
+    return buffer->width ? buffer->view.len / buffer->width : 0;
+}
+
+/* The code columns: a sequence of unsigned arrays of 1, 2 or 4 bytes, all of n_rows items. */
+static Buffer *
+get_columns(PyObject *sequence, Py_ssize_t n_rows, Py_ssize_t *n_columns)
+{
+    Py_ssize_t n = PySequence_Size(sequence);
+    if (n < 0 || n > MAX_ATTRIBUTES) {
+        if (n > 0) {
+            PyErr_SetString(PyExc_ValueError, "too many attributes");
+        }
+        return NULL;
+    }
+    Buffer *columns = calloc(n ? n : 1, sizeof(Buffer));
+    if (columns == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        int bad = item == NULL || get_buffer(item, &columns[i], 0, 0, "codes") < 0;
+        Py_XDECREF(item);
+        if (!bad && columns[i].width != 1 && columns[i].width != 2 && columns[i].width != 4) {
+            PyErr_SetString(PyExc_TypeError, "codes: items of 1, 2 or 4 bytes expected");
+            bad = 1;
+        }
+        if (!bad && length(&columns[i]) != n_rows) {
+            PyErr_SetString(PyExc_ValueError, "codes: every column needs one code per row");
+            bad = 1;
+        }
+        if (bad) {
+            release(columns, n);
+            free(columns);
+            return NULL;
+        }
+    }
+    *n_columns = n;
+    return columns;
+}
+
+static int
+compare_codes(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+#define ACCUMULATE(TYPE)                                                                   \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)column->view.buf;                                 \
+        if (weight == NULL) {                                                              \
+            for (int64_t i = start; i < end; i++) {                                        \
+                uint32_t row = rows[i];                                                    \
+                histogram[(size_t)code[row] * n_cells + cells[row]] += 1;                  \
+            }                                                                              \
+        }                                                                                  \
+        else {                                                                             \
+            for (int64_t i = start; i < end; i++) {                                        \
+                uint32_t row = rows[i];                                                    \
+                histogram[(size_t)code[row] * n_cells + cells[row]] += weight[i];          \
+            }                                                                              \
+        }                                                                                  \
+    } while (0)
+
+#define COLLECT(TYPE)                                                                      \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)column->view.buf;                                 \
+        for (int64_t i = start; i < end; i++) {                                            \
+            uint32_t value = code[rows[i]];                                                \
+            if (!seen[value]) {                                                            \
+                seen[value] = 1;                                                           \
+                touched[n_touched++] = value;                                              \
+            }                                                                              \
+        }                                                                                  \
+    } while (0)
+
+/* count(codes, cells, rows, weights, starts, ends, attributes, sizes, n_cells, out_codes, out_counts, used)
+ *
+ * For each request r: the counts per code of column attributes[r] and per cell over rows[starts[r]:ends[r]].
+ * Writes the codes that occur, ascending, one request after the other, and how many entries each used.
+ * sizes[a] is one more than the largest code of column a. Returns the number of entries written.
+ */
+static PyObject *
+count(PyObject *self, PyObject *args)
+{
+    PyObject *codes_o, *cells_o, *rows_o, *weights_o, *starts_o, *ends_o, *attributes_o, *sizes_o;
+    PyObject *out_codes_o, *out_counts_o, *used_o;
+    Py_ssize_t n_cells, n_columns = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOnOOO", &codes_o, &cells_o, &rows_o, &weights_o, &starts_o, &ends_o,
+                          &attributes_o, &sizes_o, &n_cells, &out_codes_o, &out_counts_o, &used_o)) {
+        return NULL;
+    }
+    Buffer b[10];
+    memset(b, 0, sizeof(b));
+    Buffer *columns = NULL;
+    int64_t *histogram = NULL;
+    uint8_t *seen = NULL;
+    uint32_t *touched = NULL;
+    PyObject *result = NULL;
+    if (get_buffer(cells_o, &b[0], 0, 1, "cells") < 0 || get_buffer(rows_o, &b[1], 0, 4, "rows") < 0 ||
+        (weights_o != Py_None && get_buffer(weights_o, &b[2], 0, 8, "weights") < 0) ||
+        get_buffer(starts_o, &b[3], 0, 8, "starts") < 0 || get_buffer(ends_o, &b[4], 0, 8, "ends") < 0 ||
+        get_buffer(attributes_o, &b[5], 0, 8, "attributes") < 0 || get_buffer(sizes_o, &b[6], 0, 8, "sizes") < 0 ||
+        get_buffer(out_codes_o, &b[7], 1, 4, "out_codes") < 0 ||
+        get_buffer(out_counts_o, &b[8], 1, 8, "out_counts") < 0 || get_buffer(used_o, &b[9], 1, 8, "used") < 0) {
+        goto done;
+    }
+    const uint8_t *cells = b[0].view.buf;
+    const uint32_t *rows = b[1].view.buf;
+    const int64_t *weight = b[2].width ? b[2].view.buf : NULL;
+    const int64_t *starts = b[3].view.buf, *ends = b[4].view.buf, *attributes = b[5].view.buf;
+    const int64_t *sizes = b[6].view.buf;
+    uint32_t *out_codes = b[7].view.buf;
+    int64_t *out_counts = b[8].view.buf, *used = b[9].view.buf;
+    Py_ssize_t n_rows = length(&b[0]), n_entries = length(&b[1]), n_requests = length(&b[3]);
+    Py_ssize_t capacity = length(&b[7]);
+    columns = get_columns(codes_o, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    if (n_cells < 1 || n_cells > 256 || length(&b[4]) != n_requests || length(&b[5]) != n_requests ||
+        length(&b[6]) != n_columns || length(&b[9]) != n_requests || length(&b[8]) != capacity * n_cells ||
+        (weight != NULL && length(&b[2]) != n_entries)) {
+        PyErr_SetString(PyExc_ValueError, "count: array lengths do not fit");
+        goto done;
+    }
+    int64_t largest = 1, needed = 0;
+    for (Py_ssize_t r = 0; r < n_requests; r++) {
+        if (starts[r] < 0 || ends[r] < starts[r] || ends[r] > n_entries || attributes[r] < 0 ||
+            attributes[r] >= n_columns || sizes[attributes[r]] < 1 || sizes[attributes[r]] > UINT32_MAX) {
+            PyErr_SetString(PyExc_ValueError, "count: a request is out of bounds");
+            goto done;
+        }
+        int64_t size = sizes[attributes[r]], n = ends[r] - starts[r];
+        largest = size > largest ? size : largest;
+        needed += n < size ? n : size;
+    }
+    if (needed > capacity) {
+        PyErr_SetString(PyExc_ValueError, "count: the output is too small");
+        goto done;
+    }
+    histogram = calloc((size_t)largest * n_cells, sizeof(int64_t));
+    seen = calloc((size_t)largest, 1);
+    touched = malloc((size_t)largest * sizeof(uint32_t));
+    if (histogram == NULL || seen == NULL || touched == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    int64_t written = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t r = 0; r < n_requests; r++) {
+        const Buffer *column = &columns[attributes[r]];
+        int64_t start = starts[r], end = ends[r], size = sizes[attributes[r]], first = written;
+        switch (column->width) {
+        case 1: ACCUMULATE(uint8_t); break;
+        case 2: ACCUMULATE(uint16_t); break;
+        default: ACCUMULATE(uint32_t); break;
+        }
+        if (size <= 64 || size <= 16 * (end - start)) {
+            for (int64_t value = 0; value < size; value++) {
+                int64_t *entry = histogram + value * n_cells, any = 0;
+                for (Py_ssize_t c = 0; c < n_cells; c++) {
+                    any |= entry[c];
+                }
+                if (any) {
+                    out_codes[written] = (uint32_t)value;
+                    memcpy(out_counts + written * n_cells, entry, (size_t)n_cells * sizeof(int64_t));
+                    memset(entry, 0, (size_t)n_cells * sizeof(int64_t));
+                    written++;
+                }
+            }
+        }
+        else { /* few rows, many codes: visit only those that occur */
+            int64_t n_touched = 0;
+            switch (column->width) {
+            case 1: COLLECT(uint8_t); break;
+            case 2: COLLECT(uint16_t); break;
+            default: COLLECT(uint32_t); break;
+            }
+            qsort(touched, (size_t)n_touched, sizeof(uint32_t), compare_codes);
+            for (int64_t i = 0; i < n_touched; i++) {
+                int64_t *entry = histogram + (size_t)touched[i] * n_cells;
+                out_codes[written] = touched[i];
+                memcpy(out_counts + written * n_cells, entry, (size_t)n_cells * sizeof(int64_t));
+                memset(entry, 0, (size_t)n_cells * sizeof(int64_t));
+                seen[touched[i]] = 0;
+                written++;
+            }
+        }
+        used[r] = written - first;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong((long long)written);
+done:
+    free(histogram);
+    free(seen);
+    free(touched);
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 10);
+    return result;
+}
+
+#define GOES_LEFT(TYPE)                                                                    \
+    for (int64_t i = start; i < end; i++) {                                                \
+        uint32_t row = rows[i];                                                            \
+        if (left[((const TYPE *)column->view.buf)[row]]) {                                 \
+            out_rows[at_left] = row;                                                       \
+            if (weight != NULL) {                                                          \
+                out_weights[at_left] = weight[i];                                          \
+            }                                                                              \
+            at_left++;                                                                     \
+        }                                                                                  \
+        else {                                                                             \
+            spare_rows[n_right] = row;                                                     \
+            if (weight != NULL) {                                                          \
+                spare_weights[n_right] = weight[i];                                        \
+            }                                                                              \
+            n_right++;                                                                     \
+        }                                                                                  \
+    }
+
+/* partition(codes, rows, weights, starts, ends, attributes, tables, offsets, out_rows, out_weights, middles)
+ *
+ * For each split s: copies rows[starts[s]:ends[s]] to the output, one split after the other, those whose code has
+ * a 1 in tables[offsets[s] + code] first, in the order they had. middles[s]: how many went left.
+ */
+static PyObject *
+partition(PyObject *self, PyObject *args)
+{
+    PyObject *codes_o, *rows_o, *weights_o, *starts_o, *ends_o, *attributes_o, *tables_o, *offsets_o;
+    PyObject *out_rows_o, *out_weights_o, *middles_o;
+    Py_ssize_t n_columns = 0, n_rows;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOn", &codes_o, &rows_o, &weights_o, &starts_o, &ends_o, &attributes_o,
+                          &tables_o, &offsets_o, &out_rows_o, &out_weights_o, &middles_o, &n_rows)) {
+        return NULL;
+    }
+    Buffer b[10];
+    memset(b, 0, sizeof(b));
+    Buffer *columns = NULL;
+    uint32_t *spare_rows = NULL;
+    int64_t *spare_weights = NULL;
+    PyObject *result = NULL;
+    int weighted = weights_o != Py_None;
+    if (get_buffer(rows_o, &b[0], 0, 4, "rows") < 0 ||
+        (weighted && get_buffer(weights_o, &b[1], 0, 8, "weights") < 0) ||
+        get_buffer(starts_o, &b[2], 0, 8, "starts") < 0 || get_buffer(ends_o, &b[3], 0, 8, "ends") < 0 ||
+        get_buffer(attributes_o, &b[4], 0, 8, "attributes") < 0 || get_buffer(tables_o, &b[5], 0, 1, "tables") < 0 ||
+        get_buffer(offsets_o, &b[6], 0, 8, "offsets") < 0 || get_buffer(out_rows_o, &b[7], 1, 4, "out_rows") < 0 ||
+        (weighted && get_buffer(out_weights_o, &b[8], 1, 8, "out_weights") < 0) ||
+        get_buffer(middles_o, &b[9], 1, 8, "middles") < 0) {
+        goto done;
+    }
+    const uint32_t *rows = b[0].view.buf;
+    const int64_t *weight = weighted ? b[1].view.buf : NULL;
+    const int64_t *starts = b[2].view.buf, *ends = b[3].view.buf, *attributes = b[4].view.buf;
+    const uint8_t *tables = b[5].view.buf;
+    const int64_t *offsets = b[6].view.buf;
+    uint32_t *out_rows = b[7].view.buf;
+    int64_t *out_weights = weighted ? b[8].view.buf : NULL, *middles = b[9].view.buf;
+    Py_ssize_t n_entries = length(&b[0]), n_splits = length(&b[2]);
+    columns = get_columns(codes_o, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    if (length(&b[3]) != n_splits || length(&b[4]) != n_splits || length(&b[6]) != n_splits + 1 ||
+        length(&b[9]) != n_splits || (weighted && (length(&b[1]) != n_entries || length(&b[8]) < length(&b[7])))) {
+        PyErr_SetString(PyExc_ValueError, "partition: array lengths do not fit");
+        goto done;
+    }
+    int64_t largest = 1, needed = 0;
+    for (Py_ssize_t s = 0; s < n_splits; s++) {
+        if (starts[s] < 0 || ends[s] < starts[s] || ends[s] > n_entries || attributes[s] < 0 ||
+            attributes[s] >= n_columns || offsets[s] < 0 || offsets[s + 1] < offsets[s] ||
+            offsets[s + 1] > length(&b[5])) {
+            PyErr_SetString(PyExc_ValueError, "partition: a split is out of bounds");
+            goto done;
+        }
+        needed += ends[s] - starts[s];
+        largest = ends[s] - starts[s] > largest ? ends[s] - starts[s] : largest;
+    }
+    if (needed > length(&b[7])) {
+        PyErr_SetString(PyExc_ValueError, "partition: the output is too small");
+        goto done;
+    }
+    spare_rows = malloc((size_t)largest * sizeof(uint32_t));
+    spare_weights = malloc((size_t)largest * sizeof(int64_t));
+    if (spare_rows == NULL || spare_weights == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    int64_t out = 0;
+    for (Py_ssize_t s = 0; s < n_splits; s++) {
+        const Buffer *column = &columns[attributes[s]];
+        const uint8_t *left = tables + offsets[s];
+        int64_t start = starts[s], end = ends[s], at_left = out, n_right = 0;
+        switch (column->width) {
+        case 1: GOES_LEFT(uint8_t); break;
+        case 2: GOES_LEFT(uint16_t); break;
+        default: GOES_LEFT(uint32_t); break;
+        }
+        memcpy(out_rows + at_left, spare_rows, (size_t)n_right * sizeof(uint32_t));
+        if (weight != NULL) {
+            memcpy(out_weights + at_left, spare_weights, (size_t)n_right * sizeof(int64_t));
+        }
+        middles[s] = at_left - out;
+        out += end - start;
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(spare_rows);
+    free(spare_weights);
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 10);
+    return result;
+}
+
+#define BLOCK 4096
+
+#define WITHIN(TYPE)                                                                       \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)column->view.buf + start;                         \
+        TYPE low = (TYPE)lows[k], span = (TYPE)(highs[k] - 1 - lows[k]);                   \
+        for (Py_ssize_t i = 0; i < n; i++) {                                               \
+            mask[i] &= (uint8_t)((TYPE)(code[i] - low) <= span);                           \
+        }                                                                                  \
+    } while (0)
+
+#define LOOK_UP(TYPE)                                                                      \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)column->view.buf + start;                         \
+        for (Py_ssize_t i = 0; i < n; i++) {                                               \
+            mask[i] &= table[code[i]];                                                     \
+        }                                                                                  \
+    } while (0)
+
+/* members(codes, cells, counts, offsets, attributes, lows, highs, tables_at, tables, n_cells, out)
+ *
+ * For each criterion c, a conjunction of the conditions offsets[c]..offsets[c + 1]: the people per cell who satisfy
+ * them. Condition k asks that the code of column attributes[k] be in [lows[k], highs[k]), or, where tables_at[k]
+ * is not negative, that tables[tables_at[k] + code] be 1. Tables must cover every code of their column.
+ */
+static PyObject *
+members(PyObject *self, PyObject *args)
+{
+    PyObject *codes_o, *o[9];
+    Py_ssize_t n_cells, n_columns = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOnO", &codes_o, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7],
+                          &n_cells, &o[8])) {
+        return NULL;
+    }
+    static const char *names[9] = {"cells", "counts", "offsets", "attributes", "lows", "highs", "tables_at", "tables", "out"};
+    static const int widths[9] = {1, 8, 8, 8, 8, 8, 8, 1, 8};
+    Buffer b[9];
+    memset(b, 0, sizeof(b));
+    Buffer *columns = NULL;
+    PyObject *result = NULL;
+    for (int i = 0; i < 9; i++) {
+        if (get_buffer(o[i], &b[i], i == 8, widths[i], names[i]) < 0) {
+            goto done;
+        }
+    }
+    const uint8_t *cells = b[0].view.buf, *tables = b[7].view.buf;
+    const int64_t *counts = b[1].view.buf, *offsets = b[2].view.buf, *attributes = b[3].view.buf;
+    const int64_t *lows = b[4].view.buf, *highs = b[5].view.buf, *tables_at = b[6].view.buf;
+    int64_t *out = b[8].view.buf;
+    Py_ssize_t n_rows = length(&b[0]), n_criteria = length(&b[2]) - 1, n_conditions = length(&b[3]);
+    columns = get_columns(codes_o, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    if (n_cells < 1 || n_cells > 256 || n_criteria < 0 || length(&b[1]) != n_rows || length(&b[4]) != n_conditions ||
+        length(&b[5]) != n_conditions || length(&b[6]) != n_conditions || length(&b[8]) != n_criteria * n_cells ||
+        offsets[0] != 0 || offsets[n_criteria] != n_conditions) {
+        PyErr_SetString(PyExc_ValueError, "members: array lengths do not fit");
+        goto done;
+    }
+    for (Py_ssize_t c = 0; c < n_criteria; c++) {
+        if (offsets[c + 1] < offsets[c]) {
+            PyErr_SetString(PyExc_ValueError, "members: offsets must not decrease");
+            goto done;
+        }
+    }
+    for (Py_ssize_t k = 0; k < n_conditions; k++) {
+        if (attributes[k] < 0 || attributes[k] >= n_columns || tables_at[k] >= length(&b[7]) ||
+            (tables_at[k] < 0 && (lows[k] < 0 || highs[k] <= lows[k]))) {
+            PyErr_SetString(PyExc_ValueError, "members: a condition is out of bounds");
+            goto done;
+        }
+    }
+    Py_BEGIN_ALLOW_THREADS
+    uint8_t mask[BLOCK];
+    memset(out, 0, (size_t)b[8].view.len);
+    for (Py_ssize_t start = 0; start < n_rows; start += BLOCK) {
+        Py_ssize_t n = n_rows - start < BLOCK ? n_rows - start : BLOCK;
+        for (Py_ssize_t c = 0; c < n_criteria; c++) {
+            memset(mask, 1, (size_t)n);
+            for (int64_t k = offsets[c]; k < offsets[c + 1]; k++) {
+                const Buffer *column = &columns[attributes[k]];
+                if (tables_at[k] >= 0) {
+                    const uint8_t *table = tables + tables_at[k];
+                    switch (column->width) {
+                    case 1: LOOK_UP(uint8_t); break;
+                    case 2: LOOK_UP(uint16_t); break;
+                    default: LOOK_UP(uint32_t); break;
+                    }
+                }
+                else {
+                    switch (column->width) {
+                    case 1: WITHIN(uint8_t); break;
+                    case 2: WITHIN(uint16_t); break;
+                    default: WITHIN(uint32_t); break;
+                    }
+                }
+            }
+            int64_t *sum = out + c * n_cells;
+            for (Py_ssize_t i = 0; i < n; i++) {
+                sum[cells[start + i]] += counts[start + i] & -(int64_t)mask[i];
+            }
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 9);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"count", count, METH_VARARGS, "Counts per code and cell of many row ranges."},
+    {"partition", partition, METH_VARARGS, "Stable partition of many row ranges."},
+    {"members", members, METH_VARARGS, "Counts per cell of the members of many criteria."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernel", NULL, 0, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC
+PyInit__kernel(void)
+{
+    return PyModule_Create(&module);
+}

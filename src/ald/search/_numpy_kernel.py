@@ -1,0 +1,126 @@
+"""The kernel's three functions in NumPy: the same integers, for machines without a compiler.
+
+The signatures are those of _kernel.c, whose comments say what each function does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ald.arrays import AnyArray, ByteArray, CodeArray, IntArray
+
+
+def ranges(starts: IntArray, ends: IntArray) -> IntArray:
+    """The concatenation of start..end-1 over all pairs.
+
+    >>> ranges(np.array([3, 8]), np.array([5, 9])).tolist()
+    [3, 4, 8]
+    """
+    lengths = ends - starts
+    steps = np.ones(int(lengths.sum()), dtype=np.int64)
+    filled = np.flatnonzero(lengths)
+    if filled.size == 0:
+        return steps
+    at = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
+    steps[at[1:]] = starts[filled][1:] - ends[filled][:-1] + 1
+    steps[0] = starts[filled][0]
+    return np.cumsum(steps)
+
+
+def count(
+    codes: Sequence[CodeArray],
+    cells: ByteArray,
+    rows: AnyArray,
+    weights: IntArray | None,
+    starts: IntArray,
+    ends: IntArray,
+    attributes: IntArray,
+    sizes: IntArray,
+    n_cells: int,
+    out_codes: AnyArray,
+    out_counts: IntArray,
+    used: IntArray,
+) -> int:
+    pieces: list[tuple[IntArray, IntArray, IntArray]] = []
+    for attribute in np.unique(attributes):
+        requests = np.flatnonzero(attributes == attribute)
+        entries = ranges(starts[requests], ends[requests])
+        owner = np.repeat(np.arange(len(requests)), ends[requests] - starts[requests])
+        row, size = rows[entries], int(sizes[attribute])
+        key = (owner * size + codes[attribute][row]) * n_cells + cells[row]
+        weight = None if weights is None else weights[entries]
+        space = len(requests) * size * n_cells
+        if space <= 8 * len(key) + 4096:
+            table = np.bincount(key, weight, minlength=space).astype(np.int64).reshape(-1, n_cells)
+            present = np.flatnonzero(table.any(axis=1))
+            table = table[present]
+        else:
+            distinct, inverse = np.unique(key // n_cells, return_inverse=True)
+            cell = inverse * n_cells + key % n_cells
+            table = np.bincount(cell, weight, minlength=len(distinct) * n_cells).astype(np.int64)
+            present, table = distinct, table.reshape(-1, n_cells)
+        pieces.append((requests[present // size], present % size, table))
+    if not pieces:
+        return 0
+    request = np.concatenate([piece[0] for piece in pieces])
+    order = np.argsort(request, kind="stable")
+    written = len(request)
+    out_codes[:written] = np.concatenate([piece[1] for piece in pieces])[order]
+    out_counts[:written] = np.concatenate([piece[2] for piece in pieces])[order]
+    used[:] = np.bincount(request, minlength=len(used))
+    return written
+
+
+def partition(
+    codes: Sequence[CodeArray],
+    rows: AnyArray,
+    weights: IntArray | None,
+    starts: IntArray,
+    ends: IntArray,
+    attributes: IntArray,
+    tables: ByteArray,
+    offsets: IntArray,
+    out_rows: AnyArray,
+    out_weights: IntArray | None,
+    middles: IntArray,
+    n_rows: int,
+) -> None:
+    at = 0
+    for split, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        part = rows[start:end]
+        left = tables[offsets[split] + codes[attributes[split]][part].astype(np.int64)] == 1
+        order = np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
+        out_rows[at : at + end - start] = part[order]
+        if weights is not None and out_weights is not None:
+            out_weights[at : at + end - start] = weights[start:end][order]
+        middles[split] = np.count_nonzero(left)
+        at += end - start
+
+
+def members(
+    codes: Sequence[CodeArray],
+    cells: ByteArray,
+    counts: IntArray,
+    offsets: IntArray,
+    attributes: IntArray,
+    lows: IntArray,
+    highs: IntArray,
+    tables_at: IntArray,
+    tables: ByteArray,
+    n_cells: int,
+    out: IntArray,
+) -> None:
+    for criterion in range(len(offsets) - 1):
+        mask = np.ones(len(cells), dtype=bool)
+        for k in range(offsets[criterion], offsets[criterion + 1]):
+            code = codes[attributes[k]]
+            if tables_at[k] >= 0:
+                mask &= tables[tables_at[k] + code.astype(np.int64)] == 1
+            else:
+                mask &= (code >= lows[k]) & (code < highs[k])
+        kept = np.flatnonzero(mask)
+        weights = counts[kept]
+        for cell in range(n_cells):
+            out[criterion, cell] = weights[cells[kept] == cell].sum()

@@ -1,0 +1,152 @@
+"""Who counts. Growing a forest asks two things of a counter, level by level: histograms of nodes, and their split.
+
+A counter owns the assignment of rows to nodes. The nodes of the current level are numbered 0, 1, ...; after
+`split` the children are: left and right of the first split, left and right of the second, and so on. Implementing
+this protocol is all that another engine (SQL, a cluster) needs to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ald.arrays import ByteArray, IntArray
+from ald.data.coded import AuditData
+from ald.search import kernels
+
+# Row visits below which another thread costs more than it saves.
+_WORTH_A_THREAD = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histograms:
+    """Counts per code and cell, one segment per request; only codes that occur, ascending (as a GROUP BY gives).
+
+    offsets: [requests + 1], codes: [entries], counts: [entries, cells].
+    """
+
+    offsets: IntArray
+    codes: IntArray
+    counts: IntArray
+
+    @property
+    def lengths(self) -> IntArray:
+        return np.diff(self.offsets)
+
+    def select(self, segments: IntArray) -> Histograms:
+        """The histograms of some of the requests."""
+        lengths = self.lengths[segments]
+        starts = self.offsets[segments]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Histograms(offsets=offsets, codes=self.codes[entries], counts=self.counts[entries])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Routing:
+    """How nodes split: rows of `nodes[s]` go left where `tables[offsets[s] + code of attributes[s]]` is 1."""
+
+    nodes: IntArray
+    attributes: IntArray
+    tables: ByteArray
+    offsets: IntArray
+
+
+class Counter(Protocol):
+    """Counts per node, wherever the rows are."""
+
+    def roots(self) -> IntArray:
+        """Counts per cell of every tree's sample: [trees, cells]."""
+
+    def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
+        """One histogram per request: of this attribute in this node of the current level."""
+
+    def split(self, routing: Routing) -> None:
+        """Replaces the current level by the children of the nodes that split."""
+
+
+class MemoryCounter:
+    """Counts coded data in memory. A node's rows are contiguous in one array for the whole forest."""
+
+    def __init__(self, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> None:
+        """`samples`: per tree how often each row of the data is in its sample."""
+        self._data = data
+        self._kernel = kernels.kernel()
+        self._threads = threads
+        self._sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        rows = [np.flatnonzero(sample).astype(np.uint32) for sample in samples]
+        self._rows = np.concatenate(rows) if rows else np.zeros(0, np.uint32)
+        weights = [sample[row] for sample, row in zip(samples, rows, strict=True)]
+        self._weights: IntArray | None = np.concatenate(weights).astype(np.int64) if weights else np.zeros(0, np.int64)
+        if bool((self._weights == 1).all()):
+            self._weights = None
+        lengths = np.array([len(row) for row in rows], dtype=np.int64)
+        self._ends = np.cumsum(lengths)
+        self._starts = self._ends - lengths
+
+    def roots(self) -> IntArray:
+        n_cells = self._data.n_cells
+        cells = self._data.cells[self._rows]
+        tree = np.repeat(np.arange(len(self._starts)), self._ends - self._starts)
+        counts = np.bincount(tree * n_cells + cells, self._weights, minlength=len(self._starts) * n_cells)
+        return counts.astype(np.int64).reshape(-1, n_cells)
+
+    def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
+        starts, ends = self._starts[nodes], self._ends[nodes]
+
+        def count(part: slice) -> tuple[IntArray, IntArray, IntArray]:
+            return self._count(starts[part], ends[part], attributes[part])
+
+        pieces = self._in_threads(count, ends - starts)
+        used = np.concatenate([piece[0] for piece in pieces]) if pieces else np.zeros(0, np.int64)
+        return Histograms(
+            offsets=np.concatenate([[0], np.cumsum(used)]),
+            codes=np.concatenate([piece[1] for piece in pieces]) if pieces else np.zeros(0, np.int64),
+            counts=np.concatenate([piece[2] for piece in pieces])
+            if pieces
+            else np.zeros((0, self._data.n_cells), np.int64),
+        )
+
+    def _count(self, starts: IntArray, ends: IntArray, attributes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        n_cells = self._data.n_cells
+        capacity = int(np.minimum(ends - starts, self._sizes[attributes]).sum())
+        codes = np.empty(capacity, np.uint32)
+        counts = np.empty((capacity, n_cells), np.int64)
+        used = np.zeros(len(starts), np.int64)
+        written = self._kernel.count(
+            self._data.codes, self._data.cells, self._rows, self._weights, starts, ends, attributes, self._sizes,
+            n_cells, codes, counts, used,
+        )  # fmt: skip
+        return used, codes[:written].astype(np.int64), counts[:written]
+
+    def split(self, routing: Routing) -> None:
+        starts, ends = self._starts[routing.nodes], self._ends[routing.nodes]
+        lengths = ends - starts
+        total = int(lengths.sum())
+        rows = np.empty(total, np.uint32)
+        weights = None if self._weights is None else np.empty(total, np.int64)
+        middles = np.zeros(len(starts), np.int64)
+        at = np.concatenate([[0], np.cumsum(lengths)])
+
+        def partition(part: slice) -> None:
+            window = slice(int(at[part.start]), int(at[part.stop]))
+            self._kernel.partition(
+                self._data.codes, self._rows, self._weights, starts[part], ends[part], routing.attributes[part],
+                routing.tables, routing.offsets[part.start : part.stop + 1], rows[window],
+                None if weights is None else weights[window], middles[part], len(self._data.cells),
+            )  # fmt: skip
+
+        self._in_threads(partition, lengths)
+        self._rows, self._weights = rows, weights
+        self._starts = np.stack([at[:-1], at[:-1] + middles], axis=1).ravel()
+        self._ends = np.stack([at[:-1] + middles, at[1:]], axis=1).ravel()
+
+    def _in_threads(self, function: Callable[[slice], Any], work: IntArray) -> list[Any]:
+        """The results for consecutive parts of the work, in order. How it is cut changes no result."""
+        parts = kernels.chunks(work, self._threads, _WORTH_A_THREAD)
+        if len(parts) < 2:
+            return [function(part) for part in parts]
+        return list(kernels.pool(self._threads).map(function, parts))

@@ -1,0 +1,64 @@
+"""Which kernel counts: the C extension where it was built, else NumPy. Both give identical integers.
+
+The environment variable ALD_KERNEL ("c" or "numpy") forces one, for tests and comparisons.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+from ald.errors import SettingError
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    try:
+        return importlib.import_module("ald.search._kernel")
+    except ImportError:
+        return None
+
+
+def kernel() -> ModuleType:
+    """The module whose `count`, `partition` and `members` do the work."""
+    forced = os.environ.get("ALD_KERNEL", "")
+    if forced not in ("", "c", "numpy"):
+        raise SettingError(f"ALD_KERNEL must be 'c' or 'numpy', not {forced!r}")
+    compiled = None if forced == "numpy" else _compiled()
+    if compiled is not None:
+        return compiled
+    if forced == "c":
+        raise SettingError("ALD_KERNEL=c, but the C kernel was not built (no compiler at install time?)")
+    return importlib.import_module("ald.search._numpy_kernel")
+
+
+def available_threads() -> int:
+    """The cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+@cache
+def pool(threads: int) -> ThreadPoolExecutor:
+    """The threads that kernels run in; they release the GIL."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="ald")
+
+
+def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:
+    """At most `n` consecutive slices of items with about the same total work, none below `least` in all but one.
+
+    >>> chunks(np.array([5, 1, 1, 5]), 2, 1)
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    total = int(work.sum())
+    n = max(1, min(n, total // max(least, 1), len(work)))
+    bounds = np.searchsorted(np.cumsum(work), np.arange(1, n) * (total / n))
+    edges = np.unique(np.concatenate([[0], bounds, [len(work)]]))
+    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]

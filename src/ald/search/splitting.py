@@ -1,0 +1,178 @@
+"""The best binary split of an attribute in a node (SPEC 4 and 15), for many nodes at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.notions import RateCounter
+from ald.search.counting import Histograms
+from ald.search.segments import TIE, first_best, integer_sums, owner, running_sums
+
+# Up to this many levels present all two-block partitions are enumerated where the ordering by means is not enough.
+ENUMERATED_LEVELS = 20
+# With several rates no single ordering is exact: enumerate up to here at once, and scan several orderings beyond.
+ENUMERATED_LEVELS_SEVERAL_RATES = 12
+_DIRECTIONS = 16
+_ENTRIES_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits:
+    """Per segment the best admissible split: whether there is one, its statistic, and which entries go left."""
+
+    found: BoolArray
+    statistic: FloatArray
+    goes_left: BoolArray
+
+
+def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, min_bucket: IntArray) -> Splits:
+    """The split with the largest two-sample statistic, summed over rates, with both sides of at least `min_bucket`.
+
+    Ordered attributes are cut after one of the values that occur; unordered ones are parted into two sets of the
+    levels that occur, with the first level on the left.
+    """
+    n = len(histograms.offsets) - 1
+    found, statistic = np.zeros(n, bool), np.zeros(n)
+    goes_left = np.zeros(len(histograms.codes), bool)
+    for chosen, search in ((~nominal, _cuts), (nominal, _subsets)):
+        segments = np.flatnonzero(chosen)
+        if segments.size == 0:
+            continue
+        part = histograms.select(segments)
+        result = search(part, rates, min_bucket[segments])
+        found[segments], statistic[segments] = result.found, result.statistic
+        goes_left[chosen[owner(histograms.offsets)]] = result.goes_left
+    return Splits(found=found, statistic=statistic, goes_left=goes_left)
+
+
+def two_sample(left: IntArray, total: IntArray, rates: RateCounter) -> FloatArray:
+    """The two-sample statistic, summed over rates, of those on the left against the rest (last axis: cells)."""
+    hit, base = rates.hit(left), rates.base(left)
+    hits, bases = rates.hit(total), rates.base(total)
+    cross = (hit * bases - base * hits).astype(float)
+    scale = (hits * (bases - hits).astype(float)) * (base * (bases - base).astype(float))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(scale > 0, cross * cross / scale * (bases - 1), 0.0)
+    return np.asarray(value.sum(axis=0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scan:
+    """The best cut of each segment in a given order of its entries."""
+
+    position: IntArray  # the last entry on the left, -1 if no cut is admissible
+    statistic: FloatArray  # of the best admissible cut
+    unrestricted: FloatArray  # of the best cut whatever the bucket
+
+
+def _scan(counts: IntArray, offsets: IntArray, rates: RateCounter, min_bucket: IntArray) -> _Scan:
+    segment = owner(offsets)
+    left = running_sums(counts, offsets)
+    total = integer_sums(counts, offsets)[segment]
+    statistic = two_sample(left, total, rates)
+    n_left, n = left.sum(axis=1), total.sum(axis=1)
+    admissible = (n_left >= min_bucket[segment]) & (n - n_left >= min_bucket[segment]) & (statistic > 0)
+    position, best = first_best(np.where(admissible, statistic, -np.inf), offsets)
+    _, unrestricted = first_best(np.where(n_left < n, statistic, -np.inf), offsets)
+    return _Scan(position=position, statistic=np.where(position >= 0, best, 0.0), unrestricted=unrestricted)
+
+
+def _cuts(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
+    scan = _scan(histograms.counts, histograms.offsets, rates, min_bucket)
+    goes_left = np.arange(len(histograms.codes)) <= scan.position[owner(histograms.offsets)]
+    return Splits(found=scan.position >= 0, statistic=scan.statistic, goes_left=goes_left)
+
+
+def _subsets(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
+    n = len(histograms.offsets) - 1
+    segment = owner(histograms.offsets)
+    found, statistic = np.zeros(n, bool), np.zeros(n)
+    goes_left = np.zeros(len(histograms.codes), bool)
+    several = len(rates.rates) > 1
+    enumerable = histograms.lengths <= (ENUMERATED_LEVELS_SEVERAL_RATES if several else ENUMERATED_LEVELS)
+    # Scan the levels in the order of their means: with one rate, the best cut of that order is the best partition.
+    settled = np.zeros(n, bool)
+    directions = [] if several and enumerable.all() else _directions(len(rates.rates))
+    for direction in directions:
+        order = np.lexsort((histograms.codes, _mean(histograms, rates, direction), segment))
+        scan = _scan(histograms.counts[order], histograms.offsets, rates, min_bucket)
+        better = scan.statistic > statistic * (1 + TIE)
+        found |= better
+        statistic = np.where(better, scan.statistic, statistic)
+        chosen = np.empty(len(order), bool)
+        chosen[order] = np.arange(len(order)) <= scan.position[segment]
+        goes_left = np.where(better[segment], chosen, goes_left)
+        if not several:
+            settled = scan.statistic >= scan.unrestricted * (1 - TIE)
+    for segments, members, best in _enumerate(histograms, rates, min_bucket, np.flatnonzero(enumerable & ~settled)):
+        better = best > statistic[segments] * (1 + TIE)
+        statistic[segments[better]] = best[better]
+        found[segments[better]] = True
+        entries = histograms.offsets[segments[better], None] + np.arange(members.shape[1])
+        goes_left[entries] = members[better]
+    # The first level present names the left side.
+    filled = histograms.lengths > 0
+    flip = np.zeros(n, bool)
+    flip[filled] = ~goes_left[histograms.offsets[:-1][filled]]
+    return Splits(found=found, statistic=statistic, goes_left=goes_left ^ flip[segment])
+
+
+def _directions(n_rates: int) -> list[FloatArray]:
+    """Directions in the space of rates to order levels by: one rate needs one, several a fan of them."""
+    if n_rates == 1:
+        return [np.ones(1)]
+    if n_rates == 2:
+        angles = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
+        return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
+    signs = [np.array((1.0, *rest)) for rest in product((1.0, -1.0), repeat=min(n_rates - 1, 5))]
+    padded = [np.pad(sign, (0, n_rates - len(sign)), constant_values=1.0) for sign in signs]
+    return [*np.eye(n_rates), *padded]
+
+
+def _mean(histograms: Histograms, rates: RateCounter, direction: FloatArray) -> FloatArray:
+    """The levels' rates along a direction; a level outside a rate's base takes the node's mean of it."""
+    segment = owner(histograms.offsets)
+    hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
+    total = integer_sums(histograms.counts, histograms.offsets)
+    hits, bases = rates.hit(total)[:, segment], rates.base(total)[:, segment]
+    overall = hits / np.maximum(bases, 1)
+    mean = np.where(base > 0, hit / np.maximum(base, 1), overall)
+    if len(rates.rates) == 1:
+        return np.asarray(mean[0])
+    spread = np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
+    return np.asarray(direction @ ((mean - overall) / spread))
+
+
+def _enumerate(
+    histograms: Histograms, rates: RateCounter, min_bucket: IntArray, segments: IntArray
+) -> list[tuple[IntArray, BoolArray, FloatArray]]:
+    """All partitions of these segments, by number of levels: (segments, level goes left, statistic)."""
+    results = []
+    lengths = histograms.lengths[segments]
+    for q in np.unique(lengths[lengths >= 2]).tolist():
+        group = segments[lengths == q]
+        # Partition J: bit l of J sends level l + 1 to the right; J = 0 would leave the right side empty.
+        right = (np.arange(1, 1 << (q - 1))[:, None] >> np.arange(q - 1)) & 1
+        step = max(1, _ENTRIES_AT_ONCE // right.size)
+        for start in range(0, len(group), step):
+            block = group[start : start + step]
+            counts = histograms.counts[histograms.offsets[block, None] + np.arange(q)]
+            total = counts.sum(axis=1)[:, None, :]
+            # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
+            right_counts = (right.astype(float) @ counts[:, 1:].astype(float)).astype(np.int64)
+            statistic = two_sample(total - right_counts, np.broadcast_to(total, right_counts.shape), rates)
+            n_right, n = right_counts.sum(axis=2), total.sum(axis=2)
+            limit = min_bucket[block, None]
+            admissible = (n_right >= limit) & (n - n_right >= limit) & (statistic > 0)
+            statistic = np.where(admissible, statistic, -np.inf)
+            flat = np.arange(len(block) + 1) * len(right)
+            position, best = first_best(statistic.ravel(), flat)
+            ok = position >= 0
+            members = np.ones((len(block), q), bool)
+            members[ok, 1:] = right[position[ok] - flat[:-1][ok]] == 0
+            results.append((block, members, np.where(ok, best, 0.0)))
+    return results
