@@ -51,7 +51,9 @@ def chi2_log_sf(statistic: FloatArray, df: IntArray) -> FloatArray:
     defined = (df > 0) & ~np.isnan(statistic)
     zero = defined & (statistic < NOISE)
     out[zero] = 0.0
-    defined &= ~zero
+    infinite = defined & np.isposinf(statistic)
+    out[infinite] = -np.inf
+    defined &= ~(zero | infinite)
     one = defined & (df == 1)
     out[one] = LOG_2 + special.log_ndtr(-np.sqrt(statistic[one]))
     closed = defined & (df > 1)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ald.arrays import ByteArray, IntArray
+from ald.arrays import BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
 from ald.search import kernels
 
@@ -36,13 +36,23 @@ class Histograms:
     def lengths(self) -> IntArray:
         return np.diff(self.offsets)
 
+    def entries(self, segments: IntArray) -> IntArray:
+        """The positions of the entries of some of the requests."""
+        lengths = self.lengths[segments]
+        ends = np.cumsum(lengths)
+        shift = np.repeat(self.offsets[segments] - (ends - lengths), lengths)
+        return np.asarray(shift + np.arange(len(shift)))
+
     def select(self, segments: IntArray) -> Histograms:
         """The histograms of some of the requests."""
-        lengths = self.lengths[segments]
-        starts = self.offsets[segments]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        entries = self.entries(segments)
+        offsets = np.concatenate([[0], np.cumsum(self.lengths[segments])])
         return Histograms(offsets=offsets, codes=self.codes[entries], counts=self.counts[entries])
+
+    def keep(self, kept: BoolArray) -> Histograms:
+        """The histograms with some of their entries only."""
+        running = np.concatenate([[0], np.cumsum(kept)])
+        return Histograms(offsets=running[self.offsets], codes=self.codes[kept], counts=self.counts[kept])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from ald.data.coded import AuditData, Attribute, draw
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.data.coded import Attribute, AuditData, draw
 from ald.notions import RateCounter
 from ald.search.association import Association, associate
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
-from ald.search.segments import TIE, first_best, first_where, integer_sums, maxima, owner
-from ald.search.splitting import Splits, best_splits
-from ald.search.tree import Forest, in_preorder
+from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
+from ald.search.splitting import best_splits
+from ald.search.tree import Forest, Level, LevelSplits, in_preorder
 from ald.statistics import log1m_exp
+
+SAMPLE_SHARE = 0.632
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +44,36 @@ class GrowthRules:
         return np.maximum(self.minbucket, np.ceil(self.minprob * n)).astype(np.int64)
 
 
-SAMPLE_SHARE = 0.632
-Select = Callable[[Association, BoolArray, IntArray, IntArray], IntArray]
-Progress = Callable[[float], None]
+@dataclass(frozen=True, kw_only=True)
+class LevelTests:
+    """The association tests of a level: `drawn` consecutive requests for every open node."""
+
+    nodes: IntArray
+    attributes: IntArray
+    per_node: IntArray
+    histograms: Histograms
+    association: Association
+    significant: BoolArray
+
+
+# Orders the attributes of every node: [open nodes, tries] requests, best first, -1 for none.
+Select = Callable[[LevelTests, int], IntArray]
+
+
+def select_by_log_p(tests: LevelTests, tries: int) -> IntArray:
+    """Smallest log p first, then largest statistic, then first column; within the tie tolerance values are equal."""
+    order = np.full((len(tests.per_node) - 1, tries), -1, dtype=np.int64)
+    left = tests.significant.copy()
+    node = owner(tests.per_node)
+    for attempt in range(tries):
+        value = np.where(left, -tests.association.log_p, -np.inf)
+        best = maxima(value, tests.per_node)[node]
+        with np.errstate(invalid="ignore"):
+            tied = left & (value >= best - TIE * np.abs(best))
+        chosen, _ = first_best(np.where(tied, tests.association.statistic, -np.inf), tests.per_node)
+        order[:, attempt] = chosen
+        left[chosen[chosen >= 0]] = False
+    return order
 
 
 def grow_forest(
@@ -55,7 +83,7 @@ def grow_forest(
     rngs: Sequence[np.random.Generator],
     *,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Forest:
     """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement."""
     n = int(SAMPLE_SHARE * data.total)
@@ -72,49 +100,43 @@ def grow(
     rules: GrowthRules,
     rngs: Sequence[np.random.Generator],
     *,
-    select: Select | None = None,
-    progress: Progress | None = None,
+    select: Select = select_by_log_p,
+    progress: Callable[[float], None] | None = None,
 ) -> Forest:
     """Grows all trees level by level from what the counter counts.
 
-    `select` orders the attributes of each node; tests replace it by the reference software's tie rule.
+    `select` is replaced in tests only, by the reference software's tie rule.
     """
-    grower = _Grower(attributes, scores, rates, rules, select or select_by_log_p)
+    grower = _Grower(attributes, scores, rates, rules, select)
     counts = counter.roots()
-    level: dict[str, Any] = {
-        "tree": np.arange(len(counts)),
-        "parent": np.full(len(counts), -1),
-        "is_left": np.zeros(len(counts), bool),
-        "counts": counts,
-    }
-    levels = [level]
-    people = int(counts.sum())
-    while True:
-        split = grower.split_level(counter, level, rngs)
-        level.update(split.columns)
-        if progress is not None:
-            progress(1.0 - split.children["counts"].sum() / max(people, 1))
-        if split.routing is None:
-            break
-        counter.split(split.routing)
-        level = split.children
+    n_trees = len(counts)
+    level = Level(
+        tree=np.arange(n_trees), parent=np.full(n_trees, -1), is_left=np.zeros(n_trees, bool), counts=counts
+    )
+    levels, splits = [], []
+    while len(level):
+        step = grower.split(counter, level, rngs)
         levels.append(level)
-    for level in levels:
-        level["sides"] = np.array(level["sides"], dtype=object)
-    return in_preorder(levels, len(rngs))
+        splits.append(step.splits)
+        if progress is not None:
+            progress(1.0 - step.children.counts.sum() / max(int(counts.sum()), 1))
+        if step.routing is not None:
+            counter.split(step.routing)
+        level = step.children
+    return in_preorder(levels, splits, n_trees)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LevelSplit:
-    """What happens to a level: its split columns, how rows move (None: nowhere), and the next level."""
+class _Step:
+    """What happens to a level: how its nodes split, how rows move (None: not at all), and the next level."""
 
-    columns: dict[str, Any]
+    splits: LevelSplits
     routing: Routing | None
-    children: dict[str, Any]
+    children: Level
 
 
 class _Grower:
-    """The parts of growing that stay the same from level to level."""
+    """What stays the same from level to level."""
 
     def __init__(
         self,
@@ -131,22 +153,17 @@ class _Grower:
         self.scores = np.concatenate([np.asarray(score, float) for score in scores])
         self.score_start = np.concatenate([[0], np.cumsum(self.sizes)])[:-1]
 
-    def split_level(self, counter: Counter, level: dict[str, Any], rngs: Sequence[np.random.Generator]) -> _LevelSplit:
-        counts: IntArray = level["counts"]
-        open_nodes = np.flatnonzero(self._may_split(counts))
-        drawn = self._draw(level["tree"][open_nodes], rngs)
-        nodes = np.repeat(open_nodes, drawn.shape[1])
-        attributes = drawn.ravel()
-        histograms = self._observed(counter.histograms(nodes, attributes), attributes) if nodes.size else None
-        if histograms is None:
-            return self._no_split(level)
-        association = associate(
-            histograms, self.nominal[attributes], self._entry_scores(histograms, attributes), self.rates
-        )
-        per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
-        significant = self._significant(association, per_node)
-        order = self.select(association, significant, attributes, per_node)
-        return self._apply(level, open_nodes, nodes, attributes, histograms, association, order)
+    def split(self, counter: Counter, level: Level, rngs: Sequence[np.random.Generator]) -> _Step:
+        """LevelTests the open nodes of a level and splits those that may and can."""
+        open_nodes = np.flatnonzero(self._may_split(level.counts))
+        drawn = self._draw(level.tree[open_nodes], rngs)
+        if drawn.size == 0:
+            return _stop(level)
+        tests = self._test(counter, open_nodes, drawn)
+        request, histograms, goes_left = self._first_admissible(level, tests)
+        if request.size == 0:
+            return _stop(level)
+        return self._step(level, tests, request, histograms, goes_left)
 
     def _may_split(self, counts: IntArray) -> BoolArray:
         """Enough people, and an outcome that is not constant: then something may be testable."""
@@ -155,31 +172,36 @@ class _Grower:
         return np.asarray((counts.sum(axis=1) >= self.rules.minsplit) & varies)
 
     def _draw(self, trees: IntArray, rngs: Sequence[np.random.Generator]) -> IntArray:
-        """The attributes that each node considers, ascending. Every tree has its own generator."""
+        """The attributes that each open node considers, ascending. Every tree has its own generator."""
         k = len(self.sizes)
         m = self.rules.drawn(k)
         if m >= k:
             return np.tile(np.arange(k), (len(trees), 1))
-        sizes = np.bincount(trees, minlength=len(rngs))
-        keys = [rng.random((size, k)) for rng, size in zip(rngs, sizes.tolist(), strict=True) if size]
+        sizes = np.bincount(trees, minlength=len(rngs)).tolist()
+        keys = [rng.random((size, k)) for rng, size in zip(rngs, sizes, strict=True) if size]
         if not keys:
             return np.zeros((0, m), dtype=np.int64)
         return np.sort(np.argsort(np.concatenate(keys), axis=1, kind="stable")[:, :m], axis=1)
 
+    def _test(self, counter: Counter, open_nodes: IntArray, drawn: IntArray) -> LevelTests:
+        nodes, attributes = np.repeat(open_nodes, drawn.shape[1]), drawn.ravel()
+        per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
+        histograms = self._observed(counter.histograms(nodes, attributes), attributes)
+        scores = self.scores[self.score_start[attributes][owner(histograms.offsets)] + histograms.codes]
+        association = associate(histograms, self.nominal[attributes], scores, self.rates)
+        return LevelTests(
+            nodes=nodes,
+            attributes=attributes,
+            per_node=per_node,
+            histograms=histograms,
+            association=association,
+            significant=self._significant(association, per_node),
+        )
+
     def _observed(self, histograms: Histograms, attributes: IntArray) -> Histograms:
         """Without the entries of missing values, which take no part in tests and splits."""
         kept = histograms.codes < self.sizes[attributes][owner(histograms.offsets)]
-        if kept.all():
-            return histograms
-        lengths = integer_sums(kept.astype(np.int64), histograms.offsets)
-        return Histograms(
-            offsets=np.concatenate([[0], np.cumsum(lengths)]),
-            codes=histograms.codes[kept],
-            counts=histograms.counts[kept],
-        )
-
-    def _entry_scores(self, histograms: Histograms, attributes: IntArray) -> FloatArray:
-        return self.scores[self.score_start[attributes][owner(histograms.offsets)] + histograms.codes]
+        return histograms if kept.all() else histograms.keep(kept)
 
     def _significant(self, association: Association, per_node: IntArray) -> BoolArray:
         """Requests whose p-value is below alpha; strictly, so that alpha = 1 still needs p < 1 (SPEC 3.3)."""
@@ -187,138 +209,85 @@ class _Grower:
         if self.rules.bonferroni:
             tests = integer_sums(association.testable.astype(np.int64), per_node)
             log_p = log1m_exp(tests[owner(per_node)] * log1m_exp(log_p))
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore"):
             return np.asarray(association.testable & (log_p < np.log(self.rules.alpha)))
 
-    def _apply(
-        self,
-        level: dict[str, Any],
-        open_nodes: IntArray,
-        nodes: IntArray,
-        attributes: IntArray,
-        histograms: Histograms,
-        association: Association,
-        order: IntArray,
-    ) -> _LevelSplit:
-        """Splits every node by the first of its attributes, in order, that has an admissible split."""
-        n = level["counts"].sum(axis=1)
-        pending = np.arange(len(open_nodes))
-        requests, pieces = [], []
+    def _first_admissible(self, level: Level, tests: LevelTests) -> tuple[IntArray, Histograms, BoolArray]:
+        """Per node that splits, in order: the request used, its histogram, and which of its entries go left."""
+        n = level.counts.sum(axis=1)
+        order = self.select(tests, self.rules.tries)
+        pending = np.arange(len(order))
+        requests, flags = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
         for attempt in range(order.shape[1]):
             chosen = order[pending, attempt]
             pending, chosen = pending[chosen >= 0], chosen[chosen >= 0]
-            if chosen.size == 0:
-                break
-            part = histograms.select(chosen)
-            splits = best_splits(part, self.nominal[attributes[chosen]], self.rates, self.rules.min_bucket(n[nodes[chosen]]))
+            part = tests.histograms.select(chosen)
+            min_bucket = self.rules.min_bucket(n[tests.nodes[chosen]])
+            splits = best_splits(part, self.nominal[tests.attributes[chosen]], self.rates, min_bucket)
             requests.append(chosen[splits.found])
-            pieces.append((part, splits))
+            flags.append(splits.goes_left[splits.found[owner(part.offsets)]])
             pending = pending[~splits.found]
-        if not requests or not sum(len(request) for request in requests):
-            return self._no_split(level)
-        return self._children(level, requests, pieces, nodes, attributes, association)
-
-    def _children(
-        self,
-        level: dict[str, Any],
-        requests: list[IntArray],
-        pieces: list[tuple[Histograms, Splits]],
-        nodes: IntArray,
-        attributes: IntArray,
-        association: Association,
-    ) -> _LevelSplit:
+        # The histograms of one attempt follow those of another: back to the order of the nodes.
         request = np.concatenate(requests)
-        order = np.argsort(nodes[request], kind="stable")
-        request = request[order]
-        found = [np.flatnonzero(splits.found) for _, splits in pieces]
-        parts = [part.select(at) for (part, _), at in zip(pieces, found, strict=True)]
-        goes_left = np.concatenate(
-            [splits.goes_left[splits.found[owner(part.offsets)]] for part, splits in pieces]
-        )
-        joined = Histograms(
-            offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))]),
-            codes=np.concatenate([part.codes for part in parts]),
-            counts=np.concatenate([part.counts for part in parts]),
-        )
-        flags = Histograms(offsets=joined.offsets, codes=goes_left.astype(np.int64), counts=joined.counts).select(order)
-        histogram = joined.select(order)
-        goes_left = flags.codes.astype(bool)
-        parent, attribute = nodes[request], attributes[request]
-        left = integer_sums(histogram.counts * goes_left[:, None], histogram.offsets)
-        right = integer_sums(histogram.counts * ~goes_left[:, None], histogram.offsets)
+        by_node = np.argsort(request, kind="stable")
+        found = tests.histograms.select(request)
+        return request[by_node], found.select(by_node), np.concatenate(flags)[found.entries(by_node)]
+
+    def _step(
+        self, level: Level, tests: LevelTests, request: IntArray, histograms: Histograms, goes_left: BoolArray
+    ) -> _Step:
+        parent, attribute = tests.nodes[request], tests.attributes[request]
+        left = integer_sums(histograms.counts * goes_left[:, None], histograms.offsets)
+        right = integer_sums(histograms.counts * ~goes_left[:, None], histograms.offsets)
         # Rows without a value of the attribute follow the larger child; they are on neither side of the criterion.
-        missing = level["counts"][parent] - left - right
+        missing = level.counts[parent] - left - right
         missing_left = left.sum(axis=1) > right.sum(axis=1)
         left, right = left + missing * missing_left[:, None], right + missing * ~missing_left[:, None]
-        columns = self._columns(level, parent, attribute, histogram, goes_left)
-        columns["statistic"][parent] = association.statistic[request]
-        columns["log_p"][parent] = association.log_p[request]
-        children = {
-            "tree": np.repeat(level["tree"][parent], 2),
-            "parent": np.repeat(parent, 2),
-            "is_left": np.tile([True, False], len(parent)),
-            "counts": np.stack([left, right], axis=1).reshape(2 * len(parent), -1),
-        }
-        routing = self._routing(parent, attribute, histogram, goes_left, missing_left)
-        return _LevelSplit(columns=columns, routing=routing, children=children)
+        children = Level(
+            tree=np.repeat(level.tree[parent], 2),
+            parent=np.repeat(parent, 2),
+            is_left=np.tile([True, False], len(parent)),
+            counts=np.stack([left, right], axis=1).reshape(2 * len(parent), -1),
+        )
+        splits = LevelSplits.none(len(level))
+        nominal = self.nominal[attribute]
+        last_left = maxima(np.where(goes_left, histograms.codes, -1).astype(float), histograms.offsets)
+        splits.attribute[parent] = attribute
+        splits.cut[parent] = np.where(nominal, -1, last_left)
+        splits.sides.update(_sides(parent, histograms, goes_left, nominal))
+        splits.statistic[parent] = tests.association.statistic[request]
+        splits.log_p[parent] = tests.association.log_p[request]
+        return _Step(
+            splits=splits,
+            routing=self._routing(parent, attribute, histograms, goes_left, missing_left),
+            children=children,
+        )
 
     def _routing(
-        self, parent: IntArray, attribute: IntArray, histogram: Histograms, goes_left: BoolArray, missing_left: BoolArray
+        self, parent: IntArray, attribute: IntArray, histograms: Histograms, goes_left: BoolArray, missing_left: BoolArray
     ) -> Routing:
-        widths = self.sizes[attribute] + 1
-        offsets = np.concatenate([[0], np.cumsum(widths)])
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[attribute] + 1)])
         tables = np.zeros(int(offsets[-1]), dtype=np.uint8)
-        tables[offsets[:-1][owner(histogram.offsets)] + histogram.codes] = goes_left
+        tables[offsets[:-1][owner(histograms.offsets)] + histograms.codes] = goes_left
         tables[offsets[1:] - 1] = missing_left
         return Routing(nodes=parent, attributes=attribute, tables=tables, offsets=offsets)
 
-    def _columns(
-        self, level: dict[str, Any], parent: IntArray, attribute: IntArray, histogram: Histograms, goes_left: BoolArray
-    ) -> dict[str, Any]:
-        columns = self._no_split(level).columns
-        columns["attribute"][parent] = attribute
-        nominal = self.nominal[attribute]
-        last_left = np.where(goes_left, histogram.codes, -1)
-        columns["cut"][parent] = np.where(nominal, -1, maxima(last_left.astype(float), histogram.offsets)).astype(np.int64)
-        offsets, codes, flags = histogram.offsets.tolist(), histogram.codes.tolist(), goes_left.tolist()
-        for s in np.flatnonzero(nominal).tolist():
-            window = range(offsets[s], offsets[s + 1])
-            sides = tuple(codes[i] for i in window if flags[i]), tuple(codes[i] for i in window if not flags[i])
-            columns["sides"][int(parent[s])] = sides
-        return columns
 
-    def _no_split(self, level: dict[str, Any]) -> _LevelSplit:
-        n = len(level["tree"])
-        columns: dict[str, Any] = {
-            "attribute": np.full(n, -1),
-            "cut": np.full(n, -1),
-            "sides": {},
-            "statistic": np.full(n, np.nan),
-            "log_p": np.full(n, np.nan),
-        }
-        children: dict[str, AnyArray] = {"counts": np.zeros((0, level["counts"].shape[1]), np.int64)}
-        return _LevelSplit(columns=columns, routing=None, children=children)
+def _stop(level: Level) -> _Step:
+    """The level is the last: every node is a leaf."""
+    none = np.zeros(0, np.int64)
+    children = Level(tree=none, parent=none, is_left=none.astype(bool), counts=level.counts[:0])
+    return _Step(splits=LevelSplits.none(len(level)), routing=None, children=children)
 
 
-def select_by_log_p(
-    association: Association, significant: BoolArray, attributes: IntArray, per_node: IntArray, tries: int = 2
-) -> IntArray:
-    """Per node the requests to try, best first: smallest log p, then largest statistic, then first column.
-
-    -1 where there is none. Values within the tie tolerance count as equal.
-    """
-    order = np.full((len(per_node) - 1, tries), -1, dtype=np.int64)
-    left = significant.copy()
-    node = owner(per_node)
-    for attempt in range(tries):
-        value = np.where(left, -association.log_p, -np.inf)
-        best = maxima(value, per_node)
-        with np.errstate(invalid="ignore"):
-            tied = left & (value >= best[node] - TIE * np.abs(best[node]))
-        order[:, attempt], _ = first_best(np.where(tied, association.statistic, -np.inf), per_node)
-        chosen = order[:, attempt]
-        left[chosen[chosen >= 0]] = False
-    return order
-
-
-__all__ = ["GrowthRules", "first_where", "grow", "grow_forest", "select_by_log_p"]
+def _sides(
+    parent: IntArray, histograms: Histograms, goes_left: BoolArray, nominal: BoolArray
+) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The levels that go left and right, for the splits of unordered attributes."""
+    offsets, codes, flags = histograms.offsets.tolist(), histograms.codes.tolist(), goes_left.tolist()
+    sides = {}
+    for s in np.flatnonzero(nominal).tolist():
+        window = range(offsets[s], offsets[s + 1])
+        left = tuple(codes[i] for i in window if flags[i])
+        sides[int(parent[s])] = (left, tuple(codes[i] for i in window if not flags[i]))
+    return sides

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ald.arrays import AnyArray, FloatArray, IntArray
+from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.statistics import rounded
 
@@ -90,7 +90,7 @@ class Forest:
         return len(self.tree)
 
     @property
-    def is_leaf(self) -> AnyArray:
+    def is_leaf(self) -> BoolArray:
         return np.asarray(self.attribute < 0)
 
     def nodes(self, tree: int) -> list[Node]:
@@ -182,42 +182,61 @@ class Forest:
 _INTEGER_COLUMNS = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut")
 
 
-def in_preorder(levels: Sequence[dict[str, AnyArray]], n_trees: int) -> Forest:
-    """A forest from its levels, root level first.
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """The nodes of one depth, over all trees. `parent` is the position in the level above."""
 
-    Each level has the columns `tree`, `parent` (position in the level above), `is_left`, `counts` and, for the
-    nodes that split, `attribute`, `cut`, `sides`, `statistic`, `log_p`.
-    """
-    starts = np.cumsum([0] + [len(level["tree"]) for level in levels])
+    tree: IntArray
+    parent: IntArray
+    is_left: BoolArray
+    counts: IntArray
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelSplits:
+    """How the nodes of a level split; attribute -1 for those that do not."""
+
+    attribute: IntArray
+    cut: IntArray
+    sides: dict[int, tuple[tuple[int, ...], tuple[int, ...]]]
+    statistic: FloatArray
+    log_p: FloatArray
+
+    @classmethod
+    def none(cls, n: int) -> LevelSplits:
+        """No node of a level of n splits."""
+        nan = np.full(n, np.nan)
+        return cls(attribute=np.full(n, -1), cut=np.full(n, -1), sides={}, statistic=nan, log_p=nan.copy())
+
+
+def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees: int) -> Forest:
+    """The forest of these levels, root level first."""
+    starts = np.cumsum([0] + [len(level) for level in levels])
     n = int(starts[-1])
-    tree = np.concatenate([level["tree"] for level in levels])
-    is_left = np.concatenate([level["is_left"] for level in levels])
-    parent = np.concatenate(
-        [np.full(len(levels[0]["tree"]), -1)]
-        + [starts[depth] + level["parent"] for depth, level in enumerate(levels[1:])]
-    )
+    tree = np.concatenate([level.tree for level in levels])
+    is_left = np.concatenate([level.is_left for level in levels])
+    above = [np.full(len(levels[0]), -1)]
+    above += [start + level.parent for start, level in zip(starts, levels[1:], strict=False)]
+    parent = np.concatenate(above)
+    depths = [np.arange(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
     size = np.ones(n, dtype=np.int64)
-    for depth in range(len(levels) - 1, 0, -1):
-        part = slice(starts[depth], starts[depth + 1])
-        np.add.at(size, parent[part], size[part])
+    for nodes in reversed(depths[1:]):
+        np.add.at(size, parent[nodes], size[nodes])
     left, right = np.full(n, -1), np.full(n, -1)
-    children = np.flatnonzero(parent >= 0)
-    left[parent[children[is_left[children]]]] = children[is_left[children]]
-    right[parent[children[~is_left[children]]]] = children[~is_left[children]]
+    below = np.flatnonzero(parent >= 0)
+    left[parent[below[is_left[below]]]] = below[is_left[below]]
+    right[parent[below[~is_left[below]]]] = below[~is_left[below]]
     node = np.ones(n, dtype=np.int64)
-    for depth in range(1, len(levels)):
-        part = np.arange(starts[depth], starts[depth + 1])
-        above = parent[part]
-        node[part] = node[above] + 1 + np.where(is_left[part], 0, size[left[above]])
+    for nodes in depths[1:]:
+        node[nodes] = node[parent[nodes]] + 1 + np.where(is_left[nodes], 0, size[left[parent[nodes]]])
     order = np.lexsort((node, tree))
-    position = np.empty(n + 1, dtype=np.int64)
+    position = np.full(n + 1, -1, dtype=np.int64)  # the last entry answers for -1: no such node
     position[order] = np.arange(n)
-    position[-1] = -1
-    columns = {name: np.concatenate([level[name] for level in levels])[order]
-               for name in ("counts", "attribute", "cut", "statistic", "log_p")}  # fmt: skip
-    sides = {
-        int(position[starts[depth] + i]): both for depth, level in enumerate(levels) for i, both in level["sides"].item().items()
-    }
+    sides = {int(position[start + i]): both for start, split in zip(starts, splits, strict=False)
+             for i, both in split.sides.items()}  # fmt: skip
     return Forest(
         n_trees=n_trees,
         tree=tree[order],
@@ -225,6 +244,10 @@ def in_preorder(levels: Sequence[dict[str, AnyArray]], n_trees: int) -> Forest:
         parent=position[parent[order]],
         left=position[left[order]],
         right=position[right[order]],
+        counts=np.concatenate([level.counts for level in levels])[order],
+        attribute=np.concatenate([split.attribute for split in splits])[order],
+        cut=np.concatenate([split.cut for split in splits])[order],
         sides=dict(sorted(sides.items())),
-        **columns,
+        statistic=np.concatenate([split.statistic for split in splits])[order],
+        log_p=np.concatenate([split.log_p for split in splits])[order],
     )
