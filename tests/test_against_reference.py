@@ -104,13 +104,16 @@ def check_test(ours: tuple[float, int, float], reference: dict[str, Any]) -> Non
 
 
 def check_split(
-    sample: Sample, attribute: int, ours: tuple[float, list[int], list[int]] | None, reference: dict[str, Any] | None
+    sample: Sample,
+    attribute: int,
+    ours: tuple[float, list[int], list[int]] | None,
+    reference: dict[str, Any] | None,
 ) -> None:
     if reference is None:
         assert ours is None
         return
     assert ours is not None
-    statistic, left, right = ours
+    statistic, left, _right = ours
     assert statistic == pytest.approx(number(reference["statistic"]), rel=REL)
     meta = sample.data.attributes[attribute]
     if reference["kind"] == "subset":
@@ -152,7 +155,11 @@ def test_root_statistics(name: str) -> None:
 
 
 def check_moments(
-    histogram: Histograms, nominal: bool, scores: np.ndarray, levels: tuple[Any, ...], reference: dict[str, Any]
+    histogram: Histograms,
+    nominal: bool,
+    scores: np.ndarray,
+    levels: tuple[Any, ...],
+    reference: dict[str, Any],
 ) -> None:
     """T, E[T] and Cov[T] from our histogram by SPEC 2.2, against the reference's."""
     if "linear_statistic" not in reference:
@@ -216,13 +223,23 @@ def rules_of(settings: dict[str, Any], n_attributes: int) -> GrowthRules:
     )
 
 
-def grow_as_reference(data: AuditData, weights: list[np.ndarray], settings: dict[str, Any], rates: RateCounter) -> Forest:
+def grow_as_reference(
+    data: AuditData, weights: list[np.ndarray], settings: dict[str, Any], rates: RateCounter
+) -> Forest:
     n_attributes = len(data.attributes)
     select = reference_select(settings["mincriterion"], settings["testtype"] == "Bonferroni", n_attributes)
     counter = MemoryCounter(data, weights)
     used = np.minimum(np.sum(weights, axis=0), 1) if len(weights) == 1 else np.ones(len(data.cells), np.int64)
     rngs = [np.random.default_rng(0)] * len(weights)
-    return grow(counter, data.attributes, _scores(data, used), rates, rules_of(settings, n_attributes), rngs, select=select)
+    return grow(
+        counter,
+        data.attributes,
+        _scores(data, used),
+        rates,
+        rules_of(settings, n_attributes),
+        rngs,
+        select=select,
+    )
 
 
 def check_same_tree(nodes: list[Node], reference: dict[str, Any], data: AuditData) -> None:
@@ -304,7 +321,9 @@ def check_nodes(
             pending += zip(node["kids"], children(here, attribute, node["split"]), strict=True)
 
 
-def check_choice(here: Sample, node: dict[str, Any], results: dict[str, tuple[float, int, float]], rules: GrowthRules) -> None:
+def check_choice(
+    here: Sample, node: dict[str, Any], results: dict[str, tuple[float, int, float]], rules: GrowthRules
+) -> None:
     """The reference's order of attributes follows from our statistics, and so does our own choice by log p."""
     n_tests = sum(df > 0 for _, df, _ in results.values())
     assert n_tests == node["n_tests"]
@@ -316,7 +335,9 @@ def check_choice(here: Sample, node: dict[str, Any], results: dict[str, tuple[fl
         nodes=np.zeros(len(here.names), np.int64),
         attributes=np.arange(len(here.names)),
         per_node=np.array([0, len(here.names)]),
-        histograms=Histograms(offsets=np.zeros(1, np.int64), codes=np.zeros(0, np.int64), counts=np.zeros((0, 2), np.int64)),
+        histograms=Histograms(
+            offsets=np.zeros(1, np.int64), codes=np.zeros(0, np.int64), counts=np.zeros((0, 2), np.int64)
+        ),
         association=Association(statistic=statistic, df=df, log_p=log_p),
         significant=df > 0,
     )
@@ -368,7 +389,9 @@ def test_chi2_of_2x2_tables(tag: str) -> None:
             assert np.isnan(statistic[0])
             continue
         assert statistic[0] == pytest.approx(number(entry["statistic"]), rel=rel, abs=1e-12, nan_ok=True)
-        assert chi2_log_sf(statistic, np.array([1]))[0] == pytest.approx(number(entry["log_p"]), rel=rel, abs=1e-7, nan_ok=True)
+        assert chi2_log_sf(statistic, np.array([1]))[0] == pytest.approx(
+            number(entry["log_p"]), rel=rel, abs=1e-7, nan_ok=True
+        )
 
 
 def test_fisher_combination() -> None:

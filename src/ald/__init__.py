@@ -4,14 +4,40 @@ The steps, in order, and where they live: load and split (`ald.data`), grow (`al
 (`ald.evaluation`), rank (`ald.ranking`), report (`ald.report`). `ald.audit()` runs them.
 """
 
-from ald import datasets
-from ald.audit import Audit, audit
-from ald.config import AuditConfig
-from ald.criterion import Criterion, Interval, Levels
-from ald.errors import AldError, ColumnError, InputError, SettingError
-from ald.findings import Finding
-from ald.notions import NOTIONS, Notion, Rate
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from ald.version import __version__
+
+if TYPE_CHECKING:
+    from ald import datasets
+    from ald.auditing import Audit, audit
+    from ald.config import AuditConfig
+    from ald.criterion import Criterion, Interval, Levels
+    from ald.errors import AldError, ColumnError, InputError, SettingError
+    from ald.findings import Finding
+    from ald.notions import NOTIONS, Notion, Rate
+
+# Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
+_HOMES = {
+    "NOTIONS": "ald.notions",
+    "AldError": "ald.errors",
+    "Audit": "ald.auditing",
+    "AuditConfig": "ald.config",
+    "ColumnError": "ald.errors",
+    "Criterion": "ald.criterion",
+    "Finding": "ald.findings",
+    "InputError": "ald.errors",
+    "Interval": "ald.criterion",
+    "Levels": "ald.criterion",
+    "Notion": "ald.notions",
+    "Rate": "ald.notions",
+    "SettingError": "ald.errors",
+    "audit": "ald.auditing",
+    "datasets": "ald.datasets",
+}
 
 __all__ = [
     "NOTIONS",
@@ -31,3 +57,16 @@ __all__ = [
     "audit",
     "datasets",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ald' has no attribute {name!r}")
+    home = importlib.import_module(_HOMES[name])
+    value = home if _HOMES[name] == f"ald.{name}" else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,9 +1,9 @@
 """What can go wrong, in one hierarchy. Every message says what was found, what was expected and how to fix it.
 
-    AldError
-    ├── InputError        the data cannot be audited as given
-    │   └── ColumnError   a column is missing or cannot play its role
-    └── SettingError      an option has a value that makes no sense
+AldError
+├── InputError        the data cannot be audited as given
+│   └── ColumnError   a column is missing or cannot play its role
+└── SettingError      an option has a value that makes no sense
 """
 
 from __future__ import annotations

@@ -112,7 +112,12 @@ def assess_counts(
     """As `assess`, from the counts per cell of each group and of everyone."""
     rates = RateCounter(notion.rates, inside.shape[1])
     outside = everyone - inside
-    hits_in, base_in, hits_out, base_out = rates.hit(inside), rates.base(inside), rates.hit(outside), rates.base(outside)
+    hits_in, base_in, hits_out, base_out = (
+        rates.hit(inside),
+        rates.base(inside),
+        rates.hit(outside),
+        rates.base(outside),
+    )
     tables = (hits_in, base_in - hits_in, hits_out, base_out - hits_out)
     statistics = np.stack([chi2_2x2(*(column[r] for column in tables)) for r in range(len(notion.rates))])
     log_ps = chi2_log_sf(statistics, np.asarray(1))

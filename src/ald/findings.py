@@ -10,6 +10,7 @@ from ald.criterion import Criterion
 from ald.evaluation import Assessment
 from ald.statistics import rounded
 
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
@@ -109,5 +110,3 @@ def p_text(log10_p: float | None) -> str:
     exponent = int(log10_p // 1)
     mantissa = f"{10 ** (log10_p - exponent):.1f}"
     return f"p = 1.0e{exponent + 1}" if mantissa == "10.0" else f"p = {mantissa}e{exponent}"
-
-

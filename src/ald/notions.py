@@ -51,7 +51,9 @@ class Rate:
     @property
     def needs_truth(self) -> bool:
         """Whether cells with the same prediction and different truth are treated differently."""
-        return any((cell in part) != (cell + 2 in part) for part in (self.hit_cells, self.base_cells) for cell in (0, 1))
+        return any(
+            (cell in part) != (cell + 2 in part) for part in (self.hit_cells, self.base_cells) for cell in (0, 1)
+        )
 
 
 def _cells(text: str, rate: Rate) -> frozenset[int]:

@@ -15,7 +15,7 @@ from ald.search.tree import Forest
 from ald.version import __version__
 
 if TYPE_CHECKING:
-    from ald.audit import Audit
+    from ald.auditing import Audit
 
 SCHEMA = 1
 
@@ -62,7 +62,7 @@ def _dump(value: Any) -> str:
 
 def audit_from_json(text: str | bytes) -> Audit:
     """The inverse of `audit_to_json`."""
-    from ald.audit import Audit
+    from ald.auditing import Audit
 
     try:
         document = json.loads(text)
@@ -76,9 +76,7 @@ def audit_from_json(text: str | bytes) -> Audit:
         rates = tuple(Rate(**rate) for rate in notion["rates"])
         data = document["data"]
         return Audit(
-            config=AuditConfig(
-                notion=Notion(notion["name"], rates, notion["description"]), **document["config"]
-            ),
+            config=AuditConfig(notion=Notion(notion["name"], rates, notion["description"]), **document["config"]),
             data_summary=DataSummary(
                 **data
                 | {

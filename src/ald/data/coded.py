@@ -173,9 +173,7 @@ def merge(data: AuditData) -> AuditData:
     keys = _row_keys(data, slice(None))
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     counts = weighted_bincount(inverse, data.counts, len(distinct))
-    merged = replace(
-        data, codes=tuple(code[first] for code in data.codes), cells=data.cells[first], counts=counts
-    )
+    merged = replace(data, codes=tuple(code[first] for code in data.codes), cells=data.cells[first], counts=counts)
     return merged.with_counts(counts)
 
 

@@ -209,7 +209,10 @@ def from_levels(
     translate[kept] = np.arange(len(kept))
     words = tuple(levels[i] for i in kept)
     return Column(
-        name=name, kind="ordinal" if ordered else kind, codes=compact(translate[codes], len(kept)), levels=words
+        name=name,
+        kind="ordinal" if ordered else kind,
+        codes=compact(translate[codes], len(kept)),
+        levels=words,
     )
 
 
@@ -231,7 +234,9 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     distinct = list(keys)
     absent = [value is None or value != value or type(value).__name__ == "NAType" for value in distinct]
     real = [value for value, gone in zip(distinct, absent, strict=True) if not gone]
-    if real and all(isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in real):
+    if real and all(
+        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in real
+    ):
         table = np.array([np.nan if gone else float(value) for value, gone in zip(distinct, absent, strict=True)])
         return from_numbers(name, table[codes])
     words = ["" if gone else as_word(value) for value, gone in zip(distinct, absent, strict=True)]

@@ -136,7 +136,9 @@ def _numbers_in_words(column: Column) -> Column:
     return replace(column.as_kind("numeric"), notes=(note,))
 
 
-def _fetch(connection: duckdb.DuckDBPyConnection, expression: str) -> np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]:
+def _fetch(
+    connection: duckdb.DuckDBPyConnection, expression: str
+) -> np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]:
     return np.ma.asarray(connection.execute(f"SELECT {expression} AS x FROM t").fetchnumpy()["x"])
 
 

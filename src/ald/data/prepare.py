@@ -148,7 +148,9 @@ def _counts(table: Table, name: str | None) -> IntArray | None:
         return None
     column = table[name]
     if column.values is None:
-        raise ColumnError(f"weights {name!r} must be whole numbers; the column holds words such as {column.words()[:1]}")
+        raise ColumnError(
+            f"weights {name!r} must be whole numbers; the column holds words such as {column.words()[:1]}"
+        )
     if column.missing.any():
         raise ColumnError(
             f"weights {name!r} has {int(column.missing.sum()):,} missing or infinite values; every row needs a count "
@@ -255,9 +257,7 @@ def _favourable_word(column: Column, favourable: Any, role: str) -> str:
     return word
 
 
-def _attributes(
-    table: Table, roles: Roles, counts: IntArray | None, total: int
-) -> tuple[list[Column], list[LeftOut]]:
+def _attributes(table: Table, roles: Roles, counts: IntArray | None, total: int) -> tuple[list[Column], list[LeftOut]]:
     """The columns to audit in the order given, and those left out with reasons."""
     taken = {*roles.outcome_columns} | ({roles.weights} if roles.weights else set())
     kinds = dict(roles.kinds or {})
@@ -269,7 +269,9 @@ def _attributes(
     names = list(dict.fromkeys(roles.attributes or [name for name in table.names if name not in taken]))
     for name in names:
         if name in taken:
-            raise SettingError(f"column {name!r} cannot be both an attribute and the outcome, prediction, truth or weights")
+            raise SettingError(
+                f"column {name!r} cannot be both an attribute and the outcome, prediction, truth or weights"
+            )
     if not names:
         raise InputError(f"{table.source} has no column left to audit besides {', '.join(map(repr, sorted(taken)))}")
     columns, left_out = [], []

@@ -32,7 +32,10 @@ def load_berkeley(*, counts: bool = False) -> dict[str, AnyArray]:
     """
     cells = [(*key, word) for key, word in product(_COUNTS, ("yes", "no"))]
     n = np.array([_COUNTS[department, gender][word == "no"] for department, gender, word in cells])
-    columns = {name: np.array(values) for name, values in zip(("department", "gender", "admitted"), zip(*cells, strict=True), strict=True)}
+    columns = {
+        name: np.array(values)
+        for name, values in zip(("department", "gender", "admitted"), zip(*cells, strict=True), strict=True)
+    }
     if counts:
         return columns | {"n": n}
     return {name: np.repeat(values, n) for name, values in columns.items()}

@@ -13,7 +13,13 @@ Columns = dict[str, AnyArray]
 
 
 def make_synthetic(
-    dataset: int, *, n: int = 10_000, rho: float = 0.2, width: float = 24.0, irrelevant: int = 0, seed: int = 0
+    dataset: int,
+    *,
+    n: int = 10_000,
+    rho: float = 0.2,
+    width: float = 24.0,
+    irrelevant: int = 0,
+    seed: int = 0,
 ) -> Columns:
     """A random data set with a known disparity in the outcome "y".
 
@@ -60,4 +66,7 @@ def _intersection(rng: np.random.Generator, n: int, rho: float, width: float) ->
     }
 
 
-_GENERATORS: dict[int, Callable[[np.random.Generator, int, float, float], Columns]] = {1: _age_band, 2: _intersection}
+_GENERATORS: dict[int, Callable[[np.random.Generator, int, float, float], Columns]] = {
+    1: _age_band,
+    2: _intersection,
+}

@@ -110,9 +110,7 @@ def grow(
     grower = _Grower(attributes, scores, rates, rules, select)
     counts = counter.roots()
     n_trees = len(counts)
-    level = Level(
-        tree=np.arange(n_trees), parent=np.full(n_trees, -1), is_left=np.zeros(n_trees, bool), counts=counts
-    )
+    level = Level(tree=np.arange(n_trees), parent=np.full(n_trees, -1), is_left=np.zeros(n_trees, bool), counts=counts)
     levels, splits = [], []
     while len(level):
         step = grower.split(counter, level, rngs)
@@ -264,7 +262,12 @@ class _Grower:
         )
 
     def _routing(
-        self, parent: IntArray, attribute: IntArray, histograms: Histograms, goes_left: BoolArray, missing_left: BoolArray
+        self,
+        parent: IntArray,
+        attribute: IntArray,
+        histograms: Histograms,
+        goes_left: BoolArray,
+        missing_left: BoolArray,
     ) -> Routing:
         offsets = np.concatenate([[0], np.cumsum(self.sizes[attribute] + 1)])
         tables = np.zeros(int(offsets[-1]), dtype=np.uint8)

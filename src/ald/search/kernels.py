@@ -6,6 +6,7 @@ The environment variable ALD_KERNEL ("c" or "numpy") forces one, for tests and c
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -61,4 +62,4 @@ def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int)
     n = max(1, min(n, total // max(least, 1), len(work)))
     bounds = np.searchsorted(np.cumsum(work), np.arange(1, n) * (total / n))
     edges = np.unique(np.concatenate([[0], bounds, [len(work)]]))
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]

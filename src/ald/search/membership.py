@@ -52,7 +52,17 @@ def _count(criteria: Sequence[CodedCriterion], data: AuditData, out: IntArray) -
             tables_at[k] = starts[key]
     joined = np.concatenate(tables).astype(np.uint8) if tables else np.zeros(1, np.uint8)
     kernels.kernel().members(
-        data.codes, data.cells, data.counts, offsets, attributes, lows, highs, tables_at, joined, data.n_cells, out
+        data.codes,
+        data.cells,
+        data.counts,
+        offsets,
+        attributes,
+        lows,
+        highs,
+        tables_at,
+        joined,
+        data.n_cells,
+        out,
     )
 
 

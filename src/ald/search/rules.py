@@ -39,14 +39,10 @@ def candidates(forest: Forest, data: AuditData) -> Candidates:
         if criterion:
             seen.setdefault(criterion, i)
     at = list(seen.values())
-    return Candidates(
-        criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist())
-    )
+    return Candidates(criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist()))
 
 
-def _closed(
-    condition: CodedCondition, attributes: Sequence[Attribute], present: Sequence[list[int]]
-) -> CodedCondition:
+def _closed(condition: CodedCondition, attributes: Sequence[Attribute], present: Sequence[list[int]]) -> CodedCondition:
     """The condition with its bounds within the attribute's codes. Ordered levels are named one by one: only those
     that the search saw, since a level it never saw satisfies no condition."""
     attribute = attributes[condition.attribute]
@@ -62,14 +58,14 @@ def _closed(
 def decode(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> Criterion:
     """The criterion in the words of the data."""
     return Criterion(
-        attributes[c.attribute].level_condition(c.levels) if c.levels else attributes[c.attribute].condition(c.low, c.high)
+        attributes[c.attribute].level_condition(c.levels)
+        if c.levels
+        else attributes[c.attribute].condition(c.low, c.high)
         for c in criterion
     )
 
 
 def complexity(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> tuple[int, int]:
     """Number of conditions, and of levels and bounds named: what a reader has to read."""
-    words = sum(
-        len(c.levels) if c.levels else (c.low > 0) + (c.high < attributes[c.attribute].size) for c in criterion
-    )
+    words = sum(len(c.levels) if c.levels else (c.low > 0) + (c.high < attributes[c.attribute].size) for c in criterion)
     return len(criterion), words

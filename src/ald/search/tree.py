@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -221,7 +222,7 @@ def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees:
     above = [np.full(len(levels[0]), -1)]
     above += [start + level.parent for start, level in zip(starts, levels[1:], strict=False)]
     parent = np.concatenate(above)
-    depths = [np.arange(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    depths = [np.arange(a, b) for a, b in itertools.pairwise(starts)]
     size = np.ones(n, dtype=np.int64)
     for nodes in reversed(depths[1:]):
         np.add.at(size, parent[nodes], size[nodes])

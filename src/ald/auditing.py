@@ -103,7 +103,12 @@ def audit(
 
 
 def run(
-    data: Any, roles: Roles, config: AuditConfig, *, threads: int | None = None, progress: Progress | None = None
+    data: Any,
+    roles: Roles,
+    config: AuditConfig,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """The audit with its settings in two objects. One line per step of the method."""
     say = progress or (lambda step, share: None)

@@ -1,0 +1,25 @@
+# Every target works on a fresh machine with Python >= 3.11 and make: it creates .venv and reuses it.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test bench
+setup: .venv/ready
+
+.venv/ready: pyproject.toml setup.py src/ald/search/_kernel.c
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: setup
+	mkdir -p demo-output
+	$(BIN)/ald demo --output demo-output/berkeley.md --output demo-output/berkeley.json
+
+test: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+bench: setup
+	$(BIN)/python benchmarks/adult.py

@@ -1,0 +1,5 @@
+"""python -m ald"""
+
+from ald.cli import main
+
+main()

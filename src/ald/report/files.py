@@ -1,0 +1,68 @@
+"""Writing reports: the format by the file's ending, and never half a file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ald.errors import SettingError
+
+if TYPE_CHECKING:
+    from ald.auditing import Audit
+
+RENDERERS: dict[str, Callable[[Audit], str]] = {
+    "json": lambda audit: audit.to_json(),
+    "csv": lambda audit: audit.to_csv(),
+    "md": lambda audit: audit.to_markdown(),
+    "markdown": lambda audit: audit.to_markdown(),
+    "txt": lambda audit: f"{audit}\n",
+}
+
+
+def format_of(path: str) -> str:
+    """The format that a file's ending asks for; an error for an unknown one."""
+    ending = Path(path).suffix.casefold().removeprefix(".")
+    if ending not in RENDERERS:
+        raise SettingError(
+            f"cannot tell the format of the report {path!r} by its ending. Known: {', '.join('.' + e for e in RENDERERS)}"
+        )
+    return ending
+
+
+def check_target(path: str) -> None:
+    """Raises before any work is done if the report could not be written there."""
+    format_of(path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise SettingError(f"the folder of the report {path!r} does not exist")
+    if os.path.isdir(path):
+        raise SettingError(f"the report {path!r} is a folder")
+
+
+def write_report(audit: Audit, path: str) -> None:
+    """Writes the report in the format of the path's ending."""
+    write_whole(path, RENDERERS[format_of(path)](audit).encode("utf-8"))
+
+
+def write_whole(path: str, content: bytes) -> None:
+    """Replaces the file in one step: whoever looks sees the old file or the new one, whatever interrupts us."""
+    target = os.path.realpath(path)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ald-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_umask()
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
