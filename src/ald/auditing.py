@@ -21,9 +21,9 @@ from ald.findings import Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
 from ald.ranking import listed, rank
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
-from ald.search.kernels import available_threads
 from ald.search.rules import Candidates, candidates, decode
 from ald.search.tree import Forest
+from ald.threads import available_threads
 
 Progress = Callable[[str, float], None]
 

@@ -104,26 +104,28 @@ class RateCounter:
 
     def __init__(self, rates: Sequence[Rate], n_cells: int) -> None:
         self.rates = tuple(rates)
-        self.hits = np.array([[c in rate.hit_cells for c in range(n_cells)] for rate in rates], np.int64)
-        self.bases = np.array([[c in rate.base_cells for c in range(n_cells)] for rate in rates], np.int64)
-        self.disjoint = bool((self.bases.sum(axis=0) <= 1).all())
+        self._hits = [tuple(sorted(c for c in rate.hit_cells if c < n_cells)) for rate in rates]
+        self._bases = [tuple(sorted(c for c in rate.base_cells if c < n_cells)) for rate in rates]
+        used = [cell for base in self._bases for cell in base]
+        self.disjoint = len(set(used)) == len(used)
 
     def hit(self, counts: IntArray) -> IntArray:
         """Hits per rate (first axis) from counts whose last axis is the cell."""
-        return np.stack([_sum_cells(counts, row) for row in self.hits])
+        return _sums(counts, self._hits)
 
     def base(self, counts: IntArray) -> IntArray:
         """Base sizes per rate (first axis) from counts whose last axis is the cell."""
-        return np.stack([_sum_cells(counts, row) for row in self.bases])
+        return _sums(counts, self._bases)
 
 
-def _sum_cells(counts: IntArray, which: IntArray) -> IntArray:
-    """The sum over some cells: integer matrix products are slower than adding a few columns."""
-    columns = [counts[..., cell] for cell in np.flatnonzero(which)]
-    total = columns[0].copy()
-    for column in columns[1:]:
-        total += column
-    return total
+def _sums(counts: IntArray, cells: list[tuple[int, ...]]) -> IntArray:
+    """Sums over some cells per rate: integer matrix products are slower than adding a few columns."""
+    out = np.empty((len(cells), *counts.shape[:-1]), dtype=np.int64)
+    for total, (first, *others) in zip(out, cells, strict=True):
+        total[...] = counts[..., first]
+        for cell in others:
+            total += counts[..., cell]
+    return out
 
 
 SELECTION = Rate("selection", "selection rate", hits="tp fp")

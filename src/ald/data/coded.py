@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald.arrays import ByteArray, CodeArray, FloatArray, IntArray
+from ald.arrays import AnyArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald.criterion import Condition, Interval, Levels
 from ald.data.columns import Column, is_interval_kind
 
 # Up to this many rows identical rows are always merged; above it only where that pays.
 ALWAYS_MERGE = 1_000_000
 _SAMPLE = 1 << 16
+# Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
+_DENSE_KEYS = 8
 
 # NumPy's "marginals" method refuses totals from 10^9 on; its "count" method takes memory for every person.
 _MARGINALS_LIMIT = 10**9 - 1
@@ -104,7 +106,7 @@ class AuditData:
         return np.cumsum(present).astype(np.float64)
 
 
-def weighted_bincount(codes: CodeArray, counts: IntArray, size: int) -> IntArray:
+def weighted_bincount(codes: AnyArray, counts: IntArray, size: int) -> IntArray:
     """Exact integer sums of counts per code."""
     if counts.size and int(counts.sum()) >= 2**53:
         out = np.zeros(size, dtype=np.int64)
@@ -165,20 +167,27 @@ def _attribute(column: Column) -> tuple[Attribute, CodeArray]:
 def _merging_pays(data: AuditData) -> bool:
     """Whether merging looks worth a sort, judged by an evenly spaced sample of rows."""
     rows = np.linspace(0, len(data.cells) - 1, _SAMPLE).astype(np.int64)
-    return len(np.unique(_row_keys(data, rows))) < _SAMPLE // 2
+    return len(np.unique(_row_keys(data, rows)[0])) < _SAMPLE // 2
 
 
 def merge(data: AuditData) -> AuditData:
     """Identical rows as one row with the sum of their counts, in canonical order. Exact."""
-    keys = _row_keys(data, slice(None))
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    counts = weighted_bincount(inverse, data.counts, len(distinct))
+    keys, width = _row_keys(data, slice(None))
+    if width <= _DENSE_KEYS * len(keys):
+        sums = weighted_bincount(keys, data.counts, width)
+        distinct = np.flatnonzero(sums)
+        first = np.empty(width, dtype=np.int64)
+        first[keys[::-1]] = np.arange(len(keys))[::-1]
+        first, counts = first[distinct], sums[distinct]
+    else:
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        counts = weighted_bincount(inverse, data.counts, len(distinct))
     merged = replace(data, codes=tuple(code[first] for code in data.codes), cells=data.cells[first], counts=counts)
     return merged.with_counts(counts)
 
 
-def _row_keys(data: AuditData, rows: IntArray | slice) -> IntArray:
-    """One integer per row that orders rows lexicographically by their codes, then their cell."""
+def _row_keys(data: AuditData, rows: IntArray | slice) -> tuple[IntArray, int]:
+    """One integer below a bound per row, which orders rows lexicographically by their codes, then their cell."""
     keys = np.zeros(len(data.cells[rows]), dtype=np.int64)
     width = 1
     sizes = [attribute.size + 1 for attribute in data.attributes] + [data.n_cells]
@@ -188,4 +197,4 @@ def _row_keys(data: AuditData, rows: IntArray | slice) -> IntArray:
             width = len(distinct)
         keys = keys * size + part[rows]
         width *= size
-    return keys
+    return keys, width

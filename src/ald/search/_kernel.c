@@ -373,14 +373,14 @@ done:
     return result;
 }
 
-#define BLOCK 4096
+#define BLOCK 2048
 
 #define WITHIN(TYPE)                                                                       \
     do {                                                                                   \
         const TYPE *code = (const TYPE *)column->view.buf + start;                         \
         TYPE low = (TYPE)lows[k], span = (TYPE)(highs[k] - 1 - lows[k]);                   \
         for (Py_ssize_t i = 0; i < n; i++) {                                               \
-            mask[i] &= (uint8_t)((TYPE)(code[i] - low) <= span);                           \
+            mask[i] = (uint8_t)((TYPE)(code[i] - low) <= span);                            \
         }                                                                                  \
     } while (0)
 
@@ -388,73 +388,88 @@ done:
     do {                                                                                   \
         const TYPE *code = (const TYPE *)column->view.buf + start;                         \
         for (Py_ssize_t i = 0; i < n; i++) {                                               \
-            mask[i] &= table[code[i]];                                                     \
+            mask[i] = table[code[i]];                                                      \
         }                                                                                  \
     } while (0)
 
-/* members(codes, cells, counts, offsets, attributes, lows, highs, tables_at, tables, n_cells, out)
+/* members(codes, counts, bounds, attributes, lows, highs, tables_at, tables, offsets, conditions, out)
  *
- * For each criterion c, a conjunction of the conditions offsets[c]..offsets[c + 1]: the people per cell who satisfy
- * them. Condition k asks that the code of column attributes[k] be in [lows[k], highs[k]), or, where tables_at[k]
- * is not negative, that tables[tables_at[k] + code] be 1. Tables must cover every code of their column.
+ * Rows are ordered by cell: those of cell c are bounds[c]..bounds[c + 1]. Condition k asks that the code of column
+ * attributes[k] be in [lows[k], highs[k]), or, where tables_at[k] is not negative, that tables[tables_at[k] + code]
+ * be 1; tables must cover every code of their column. Criterion i is the conjunction of the conditions numbered
+ * conditions[offsets[i]..offsets[i + 1]]. out[i, c]: the people of cell c who satisfy it.
  */
 static PyObject *
 members(PyObject *self, PyObject *args)
 {
-    PyObject *codes_o, *o[9];
-    Py_ssize_t n_cells, n_columns = 0;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOOnO", &codes_o, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7],
-                          &n_cells, &o[8])) {
+    PyObject *codes_o, *o[10];
+    Py_ssize_t n_columns = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOO", &codes_o, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7],
+                          &o[8], &o[9])) {
         return NULL;
     }
-    static const char *names[9] = {"cells", "counts", "offsets", "attributes", "lows", "highs", "tables_at", "tables", "out"};
-    static const int widths[9] = {1, 8, 8, 8, 8, 8, 8, 1, 8};
-    Buffer b[9];
+    static const char *names[10] = {"counts",    "bounds", "attributes", "lows",       "highs",
+                                    "tables_at", "tables", "offsets",    "conditions", "out"};
+    static const int widths[10] = {8, 8, 8, 8, 8, 8, 1, 8, 8, 8};
+    Buffer b[10];
     memset(b, 0, sizeof(b));
     Buffer *columns = NULL;
+    uint8_t *masks = NULL;
     PyObject *result = NULL;
-    for (int i = 0; i < 9; i++) {
-        if (get_buffer(o[i], &b[i], i == 8, widths[i], names[i]) < 0) {
+    for (int i = 0; i < 10; i++) {
+        if (get_buffer(o[i], &b[i], i == 9, widths[i], names[i]) < 0) {
             goto done;
         }
     }
-    const uint8_t *cells = b[0].view.buf, *tables = b[7].view.buf;
-    const int64_t *counts = b[1].view.buf, *offsets = b[2].view.buf, *attributes = b[3].view.buf;
-    const int64_t *lows = b[4].view.buf, *highs = b[5].view.buf, *tables_at = b[6].view.buf;
-    int64_t *out = b[8].view.buf;
-    Py_ssize_t n_rows = length(&b[0]), n_criteria = length(&b[2]) - 1, n_conditions = length(&b[3]);
+    const int64_t *counts = b[0].view.buf, *bounds = b[1].view.buf, *attributes = b[2].view.buf;
+    const int64_t *lows = b[3].view.buf, *highs = b[4].view.buf, *tables_at = b[5].view.buf;
+    const uint8_t *tables = b[6].view.buf;
+    const int64_t *offsets = b[7].view.buf, *conditions = b[8].view.buf;
+    int64_t *out = b[9].view.buf;
+    Py_ssize_t n_rows = length(&b[0]), n_cells = length(&b[1]) - 1, n_conditions = length(&b[2]);
+    Py_ssize_t n_criteria = length(&b[7]) - 1;
     columns = get_columns(codes_o, n_rows, &n_columns);
     if (columns == NULL) {
         goto done;
     }
-    if (n_cells < 1 || n_cells > 256 || n_criteria < 0 || length(&b[1]) != n_rows || length(&b[4]) != n_conditions ||
-        length(&b[5]) != n_conditions || length(&b[6]) != n_conditions || length(&b[8]) != n_criteria * n_cells ||
-        offsets[0] != 0 || offsets[n_criteria] != n_conditions) {
+    if (n_cells < 1 || n_criteria < 0 || length(&b[3]) != n_conditions || length(&b[4]) != n_conditions ||
+        length(&b[5]) != n_conditions || length(&b[9]) != n_criteria * n_cells || offsets[0] != 0 ||
+        offsets[n_criteria] != length(&b[8]) || bounds[0] != 0 || bounds[n_cells] != n_rows) {
         PyErr_SetString(PyExc_ValueError, "members: array lengths do not fit");
         goto done;
     }
-    for (Py_ssize_t c = 0; c < n_criteria; c++) {
-        if (offsets[c + 1] < offsets[c]) {
-            PyErr_SetString(PyExc_ValueError, "members: offsets must not decrease");
-            goto done;
-        }
+    int fits = 1;
+    for (Py_ssize_t c = 0; c < n_cells; c++) {
+        fits &= bounds[c] <= bounds[c + 1];
+    }
+    for (Py_ssize_t i = 0; i < n_criteria; i++) {
+        fits &= offsets[i] <= offsets[i + 1];
+    }
+    for (Py_ssize_t i = 0; i < length(&b[8]); i++) {
+        fits &= conditions[i] >= 0 && conditions[i] < n_conditions;
     }
     for (Py_ssize_t k = 0; k < n_conditions; k++) {
-        if (attributes[k] < 0 || attributes[k] >= n_columns || tables_at[k] >= length(&b[7]) ||
-            (tables_at[k] < 0 && (lows[k] < 0 || highs[k] <= lows[k]))) {
-            PyErr_SetString(PyExc_ValueError, "members: a condition is out of bounds");
-            goto done;
-        }
+        fits &= attributes[k] >= 0 && attributes[k] < n_columns && tables_at[k] < length(&b[6]) &&
+                (tables_at[k] >= 0 || (lows[k] >= 0 && highs[k] > lows[k]));
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "members: a condition is out of bounds");
+        goto done;
+    }
+    masks = malloc((size_t)(n_conditions + 1) * BLOCK);
+    if (masks == NULL) {
+        PyErr_NoMemory();
+        goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    uint8_t mask[BLOCK];
-    memset(out, 0, (size_t)b[8].view.len);
-    for (Py_ssize_t start = 0; start < n_rows; start += BLOCK) {
-        Py_ssize_t n = n_rows - start < BLOCK ? n_rows - start : BLOCK;
-        for (Py_ssize_t c = 0; c < n_criteria; c++) {
-            memset(mask, 1, (size_t)n);
-            for (int64_t k = offsets[c]; k < offsets[c + 1]; k++) {
+    uint8_t *all = masks + n_conditions * BLOCK;
+    memset(out, 0, (size_t)b[9].view.len);
+    for (Py_ssize_t c = 0; c < n_cells; c++) {
+        for (int64_t start = bounds[c]; start < bounds[c + 1]; start += BLOCK) {
+            Py_ssize_t n = bounds[c + 1] - start < BLOCK ? bounds[c + 1] - start : BLOCK;
+            for (Py_ssize_t k = 0; k < n_conditions; k++) {
                 const Buffer *column = &columns[attributes[k]];
+                uint8_t *mask = masks + k * BLOCK;
                 if (tables_at[k] >= 0) {
                     const uint8_t *table = tables + tables_at[k];
                     switch (column->width) {
@@ -471,9 +486,20 @@ members(PyObject *self, PyObject *args)
                     }
                 }
             }
-            int64_t *sum = out + c * n_cells;
-            for (Py_ssize_t i = 0; i < n; i++) {
-                sum[cells[start + i]] += counts[start + i] & -(int64_t)mask[i];
+            const int64_t *count = counts + start;
+            for (Py_ssize_t i = 0; i < n_criteria; i++) {
+                memset(all, 1, (size_t)n);
+                for (int64_t at = offsets[i]; at < offsets[i + 1]; at++) {
+                    const uint8_t *mask = masks + conditions[at] * BLOCK;
+                    for (Py_ssize_t r = 0; r < n; r++) {
+                        all[r] &= mask[r];
+                    }
+                }
+                int64_t sum = 0;
+                for (Py_ssize_t r = 0; r < n; r++) {
+                    sum += count[r] & -(int64_t)all[r];
+                }
+                out[i * n_cells + c] += sum;
             }
         }
     }
@@ -481,11 +507,12 @@ members(PyObject *self, PyObject *args)
     result = Py_None;
     Py_INCREF(result);
 done:
+    free(masks);
     if (columns != NULL) {
         release(columns, n_columns);
         free(columns);
     }
-    release(b, 9);
+    release(b, 10);
     return result;
 }
 

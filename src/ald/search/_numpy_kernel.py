@@ -101,26 +101,26 @@ def partition(
 
 def members(
     codes: Sequence[CodeArray],
-    cells: ByteArray,
     counts: IntArray,
-    offsets: IntArray,
+    bounds: IntArray,
     attributes: IntArray,
     lows: IntArray,
     highs: IntArray,
     tables_at: IntArray,
     tables: ByteArray,
-    n_cells: int,
+    offsets: IntArray,
+    conditions: IntArray,
     out: IntArray,
 ) -> None:
-    for criterion in range(len(offsets) - 1):
-        mask = np.ones(len(cells), dtype=bool)
-        for k in range(offsets[criterion], offsets[criterion + 1]):
-            code = codes[attributes[k]]
-            if tables_at[k] >= 0:
-                mask &= tables[tables_at[k] + code.astype(np.int64)] == 1
-            else:
-                mask &= (code >= lows[k]) & (code < highs[k])
-        kept = np.flatnonzero(mask)
-        weights = counts[kept]
-        for cell in range(n_cells):
-            out[criterion, cell] = weights[cells[kept] == cell].sum()
+    masks = []
+    for k, attribute in enumerate(attributes.tolist()):
+        code = codes[attribute].astype(np.int64)
+        inside = tables[tables_at[k] + code] == 1 if tables_at[k] >= 0 else (code >= lows[k]) & (code < highs[k])
+        masks.append(inside)
+    everyone = np.ones(len(counts), dtype=bool)
+    for i in range(len(offsets) - 1):
+        mask = everyone.copy()
+        for k in conditions[offsets[i] : offsets[i + 1]]:
+            mask &= masks[k]
+        running = np.concatenate([[0], np.cumsum(counts * mask)])
+        out[i] = np.diff(running[bounds])

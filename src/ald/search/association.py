@@ -9,7 +9,7 @@ import numpy as np
 from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.notions import RateCounter
 from ald.search.counting import Histograms
-from ald.search.segments import float_sums, integer_sums, owner
+from ald.search.segments import float_sums, integer_sums
 from ald.statistics import NOISE, chi2_log_sf
 
 
@@ -34,7 +34,7 @@ def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, ra
     the smallest p counts, times their number.
     """
     offsets = histograms.offsets
-    segment = owner(offsets)
+    segment = histograms.request
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
     hits, bases = integer_sums(hit.T, offsets).T, integer_sums(base.T, offsets).T
     present = integer_sums((base > 0).astype(np.int64).T, offsets).T
@@ -60,7 +60,7 @@ def _scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatAr
     """Scores shifted and scaled to [0, 1] within their segment, where they ascend; the test is invariant."""
     low = np.zeros(len(offsets) - 1)
     high = np.zeros(len(offsets) - 1)
-    filled = np.flatnonzero(np.diff(offsets))
+    filled = np.flatnonzero(offsets[1:] > offsets[:-1])
     low[filled], high[filled] = scores[offsets[filled]], scores[offsets[filled + 1] - 1]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         width = high - low

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,9 +17,10 @@ import numpy as np
 from ald.arrays import BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
 from ald.search import kernels
+from ald.threads import in_threads
 
 # Row visits below which another thread costs more than it saves.
-_WORTH_A_THREAD = 100_000
+_WORTH_A_THREAD = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +34,15 @@ class Histograms:
     codes: IntArray
     counts: IntArray
 
-    @property
+    @cached_property
     def lengths(self) -> IntArray:
-        return np.diff(self.offsets)
+        """Entries per request."""
+        return np.asarray(self.offsets[1:] - self.offsets[:-1])
+
+    @cached_property
+    def request(self) -> IntArray:
+        """The request of every entry."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def entries(self, segments: IntArray) -> IntArray:
         """The positions of the entries of some of the requests."""
@@ -156,7 +164,4 @@ class MemoryCounter:
 
     def _in_threads(self, function: Callable[[slice], Any], work: IntArray) -> list[Any]:
         """The results for consecutive parts of the work, in order. How it is cut changes no result."""
-        parts = kernels.chunks(work, self._threads, _WORTH_A_THREAD)
-        if len(parts) < 2:
-            return [function(part) for part in parts]
-        return list(kernels.pool(self._threads).map(function, parts))
+        return in_threads(function, kernels.chunks(work, self._threads, _WORTH_A_THREAD), self._threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import ceil, sqrt
 
 import numpy as np
@@ -17,6 +18,7 @@ from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
 from ald.search.splitting import best_splits
 from ald.search.tree import Forest, Level, LevelSplits, in_preorder
 from ald.statistics import log1m_exp
+from ald.threads import in_threads
 
 SAMPLE_SHARE = 0.632
 
@@ -68,8 +70,7 @@ def select_by_log_p(tests: LevelTests, tries: int) -> IntArray:
     for attempt in range(tries):
         value = np.where(left, -tests.association.log_p, -np.inf)
         best = maxima(value, tests.per_node)[node]
-        with np.errstate(invalid="ignore"):
-            tied = left & (value >= best - TIE * np.abs(best))
+        tied = left & (value >= best - TIE * np.abs(best))
         chosen, _ = first_best(np.where(tied, tests.association.statistic, -np.inf), tests.per_node)
         order[:, attempt] = chosen
         left[chosen[chosen >= 0]] = False
@@ -87,7 +88,7 @@ def grow_forest(
 ) -> Forest:
     """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement."""
     n = int(SAMPLE_SHARE * data.total)
-    samples = [draw(data.counts, n, rng) for rng in rngs]
+    samples = in_threads(lambda rng: draw(data.counts, n, rng), rngs, threads)
     counter = MemoryCounter(data, samples, threads)
     return grow(counter, data.attributes, data.scores(), rates, rules, rngs, progress=progress)
 
@@ -185,7 +186,7 @@ class _Grower:
         nodes, attributes = np.repeat(open_nodes, drawn.shape[1]), drawn.ravel()
         per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
         histograms = self._observed(counter.histograms(nodes, attributes), attributes)
-        scores = self.scores[self.score_start[attributes][owner(histograms.offsets)] + histograms.codes]
+        scores = self.scores[self.score_start[attributes][histograms.request] + histograms.codes]
         association = associate(histograms, self.nominal[attributes], scores, self.rates)
         return LevelTests(
             nodes=nodes,
@@ -198,7 +199,7 @@ class _Grower:
 
     def _observed(self, histograms: Histograms, attributes: IntArray) -> Histograms:
         """Without the entries of missing values, which take no part in tests and splits."""
-        kept = histograms.codes < self.sizes[attributes][owner(histograms.offsets)]
+        kept = histograms.codes < self.sizes[attributes][histograms.request]
         return histograms if kept.all() else histograms.keep(kept)
 
     def _significant(self, association: Association, per_node: IntArray) -> BoolArray:
@@ -219,11 +220,13 @@ class _Grower:
         for attempt in range(order.shape[1]):
             chosen = order[pending, attempt]
             pending, chosen = pending[chosen >= 0], chosen[chosen >= 0]
+            if chosen.size == 0:
+                break
             part = tests.histograms.select(chosen)
             min_bucket = self.rules.min_bucket(n[tests.nodes[chosen]])
             splits = best_splits(part, self.nominal[tests.attributes[chosen]], self.rates, min_bucket)
             requests.append(chosen[splits.found])
-            flags.append(splits.goes_left[splits.found[owner(part.offsets)]])
+            flags.append(splits.goes_left[splits.found[part.request]])
             pending = pending[~splits.found]
         # The histograms of one attempt follow those of another: back to the order of the nodes.
         request = np.concatenate(requests)
@@ -271,7 +274,7 @@ class _Grower:
     ) -> Routing:
         offsets = np.concatenate([[0], np.cumsum(self.sizes[attribute] + 1)])
         tables = np.zeros(int(offsets[-1]), dtype=np.uint8)
-        tables[offsets[:-1][owner(histograms.offsets)] + histograms.codes] = goes_left
+        tables[offsets[:-1][histograms.request] + histograms.codes] = goes_left
         tables[offsets[1:] - 1] = missing_left
         return Routing(nodes=parent, attributes=attribute, tables=tables, offsets=offsets)
 
@@ -288,9 +291,9 @@ def _sides(
 ) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
     """The levels that go left and right, for the splits of unordered attributes."""
     offsets, codes, flags = histograms.offsets.tolist(), histograms.codes.tolist(), goes_left.tolist()
-    sides = {}
-    for s in np.flatnonzero(nominal).tolist():
-        window = range(offsets[s], offsets[s + 1])
-        left = tuple(codes[i] for i in window if flags[i])
-        sides[int(parent[s])] = (left, tuple(codes[i] for i in window if not flags[i]))
+    sides, others = {}, (~goes_left).tolist()
+    for s, node in zip(np.flatnonzero(nominal).tolist(), parent[nominal].tolist(), strict=True):
+        start, end = offsets[s], offsets[s + 1]
+        present = codes[start:end]
+        sides[node] = (tuple(compress(present, flags[start:end])), tuple(compress(present, others[start:end])))
     return sides

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
 
@@ -38,20 +37,6 @@ def kernel() -> ModuleType:
     return importlib.import_module("ald.search._numpy_kernel")
 
 
-def available_threads() -> int:
-    """The cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
-
-
-@cache
-def pool(threads: int) -> ThreadPoolExecutor:
-    """The threads that kernels run in; they release the GIL."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="ald")
-
-
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:
     """At most `n` consecutive slices of items with about the same total work, none below `least` in all but one.
 
@@ -59,7 +44,9 @@ def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int)
     [slice(0, 2, None), slice(2, 4, None)]
     """
     total = int(work.sum())
-    n = max(1, min(n, total // max(least, 1), len(work)))
+    n = min(n, total // max(least, 1), len(work))
+    if n < 2:
+        return [slice(0, len(work))] if len(work) else []
     bounds = np.searchsorted(np.cumsum(work), np.arange(1, n) * (total / n))
     edges = np.unique(np.concatenate([[0], bounds, [len(work)]]))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,33 +26,30 @@ class Candidates:
 
 def candidates(forest: Forest, data: AuditData) -> Candidates:
     """The criteria of all leaves, without repetition and without "everyone". `data` is what the forest grew on."""
-    present = [
-        np.flatnonzero(np.bincount(code, minlength=attribute.size)[: attribute.size]).tolist()
+    present = {
+        a: np.flatnonzero(np.bincount(code, minlength=attribute.size)[: attribute.size]).tolist()
+        for a, (attribute, code) in enumerate(zip(data.attributes, data.codes, strict=True))
         if attribute.kind == "ordinal"
-        else []
-        for attribute, code in zip(data.attributes, data.codes, strict=True)
-    ]
-    paths = forest.criteria()
+    }
+    paths = forest.criteria([attribute.size for attribute in data.attributes])
     seen: dict[CodedCriterion, int] = {}
     for i in np.flatnonzero(forest.is_leaf).tolist():
-        criterion = tuple(_closed(condition, data.attributes, present) for condition in paths[i])
-        if criterion:
-            seen.setdefault(criterion, i)
+        if paths[i]:
+            seen.setdefault(_named(paths[i], present) if present else paths[i], i)
     at = list(seen.values())
-    return Candidates(criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist()))
+    return Candidates(
+        criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist())
+    )
 
 
-def _closed(condition: CodedCondition, attributes: Sequence[Attribute], present: Sequence[list[int]]) -> CodedCondition:
-    """The condition with its bounds within the attribute's codes. Ordered levels are named one by one: only those
-    that the search saw, since a level it never saw satisfies no condition."""
-    attribute = attributes[condition.attribute]
-    if condition.levels:
-        return condition
-    high = min(condition.high, attribute.size)
-    if attribute.kind == "ordinal":
-        levels = tuple(code for code in present[condition.attribute] if condition.low <= code < high)
-        return CodedCondition(condition.attribute, 0, 0, levels)
-    return CodedCondition(condition.attribute, condition.low, high)
+def _named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedCriterion:
+    """Ordered levels named one by one: those that the search saw, since a level it never saw satisfies no condition."""
+    return tuple(
+        CodedCondition(c.attribute, 0, 0, tuple(code for code in present[c.attribute] if c.low <= code < c.high))
+        if c.attribute in present
+        else c
+        for c in criterion
+    )
 
 
 def decode(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> Criterion:

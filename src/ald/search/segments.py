@@ -12,7 +12,7 @@ TIE = 1e-9
 
 def owner(offsets: IntArray) -> IntArray:
     """The segment of every entry."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.repeat(np.arange(len(offsets) - 1), offsets[1:] - offsets[:-1])
 
 
 def integer_sums(values: IntArray, offsets: IntArray) -> IntArray:
@@ -26,13 +26,16 @@ def running_sums(values: IntArray, offsets: IntArray) -> IntArray:
     """Cumulative sums over the first axis that start anew in every segment; exact."""
     running = np.zeros((len(values) + 1, *values.shape[1:]), dtype=np.int64)
     np.cumsum(values, axis=0, out=running[1:])
-    return np.asarray(running[1:] - np.repeat(running[offsets[:-1]], np.diff(offsets), axis=0))
+    return np.asarray(running[1:] - np.repeat(running[offsets[:-1]], offsets[1:] - offsets[:-1], axis=0))
 
 
 def _reduce(ufunc: np.ufunc, values: AnyArray, offsets: IntArray, empty: float) -> FloatArray:
     """ufunc.reduceat over the last axis that gives `empty` for empty segments."""
-    out = np.full((*values.shape[:-1], len(offsets) - 1), empty)
-    filled = np.flatnonzero(np.diff(offsets))
+    full = offsets[1:] > offsets[:-1]
+    if full.all() and len(full):
+        return np.asarray(ufunc.reduceat(values, offsets[:-1], axis=-1), dtype=float)
+    out = np.full((*values.shape[:-1], len(full)), empty)
+    filled = np.flatnonzero(full)
     if filled.size:
         out[..., filled] = ufunc.reduceat(values, offsets[filled], axis=-1)
     return out
@@ -49,22 +52,13 @@ def maxima(values: FloatArray, offsets: IntArray) -> FloatArray:
 
 
 def first_best(values: FloatArray, offsets: IntArray) -> tuple[IntArray, FloatArray]:
-    """The first entry of each segment within the tie tolerance of its maximum (-1 if none is finite), and the maximum."""
+    """The first entry of each segment within the tie tolerance of its maximum, and the maximum.
+
+    -1 where the segment is empty or its maximum is -inf: nothing to choose.
+    """
     best = maxima(values, offsets)
-    segment = owner(offsets)
-    return first_where(_tied(values, best[segment]), offsets), best
-
-
-def _tied(values: FloatArray, best: FloatArray) -> BoolArray:
-    with np.errstate(invalid="ignore"):
-        return np.asarray((values >= best - TIE * np.abs(best)) & np.isfinite(values))
-
-
-def first_where(chosen: BoolArray, offsets: IntArray) -> IntArray:
-    """The first chosen entry of each segment, or -1."""
-    entries = np.flatnonzero(chosen)
-    at = np.searchsorted(entries, offsets[:-1])
-    inside = at < np.searchsorted(entries, offsets[1:])
-    out = np.full(len(offsets) - 1, -1, dtype=np.int64)
-    out[inside] = entries[at[inside]]
-    return out
+    threshold = np.repeat(best - TIE * np.abs(best), offsets[1:] - offsets[:-1])
+    entries = np.where(values >= threshold, np.arange(len(values)), len(values))
+    first = _reduce(np.minimum, entries, offsets, -1).astype(np.int64)
+    first[best == -np.inf] = -1
+    return first, best

@@ -10,13 +10,14 @@ import numpy as np
 from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.notions import RateCounter
 from ald.search.counting import Histograms
-from ald.search.segments import TIE, first_best, integer_sums, owner, running_sums
+from ald.search.segments import TIE, first_best, integer_sums, maxima, owner, running_sums
 
 # Up to this many levels present all two-block partitions are enumerated where the ordering by means is not enough.
 ENUMERATED_LEVELS = 20
 # With several rates no single ordering is exact: enumerate up to here at once, and scan several orderings beyond.
 ENUMERATED_LEVELS_SEVERAL_RATES = 12
 _DIRECTIONS = 16
+_SIZES = [(2, 4), (5, 8), *((q, q) for q in range(9, ENUMERATED_LEVELS + 1))]
 _ENTRIES_AT_ONCE = 1 << 22
 
 
@@ -45,7 +46,7 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
         part = histograms.select(segments)
         result = search(part, rates, min_bucket[segments])
         found[segments], statistic[segments] = result.found, result.statistic
-        goes_left[chosen[owner(histograms.offsets)]] = result.goes_left
+        goes_left[chosen[histograms.request]] = result.goes_left
     return Splits(found=found, statistic=statistic, goes_left=goes_left)
 
 
@@ -77,19 +78,19 @@ def _scan(counts: IntArray, offsets: IntArray, rates: RateCounter, min_bucket: I
     n_left, n = left.sum(axis=1), total.sum(axis=1)
     admissible = (n_left >= min_bucket[segment]) & (n - n_left >= min_bucket[segment]) & (statistic > 0)
     position, best = first_best(np.where(admissible, statistic, -np.inf), offsets)
-    _, unrestricted = first_best(np.where(n_left < n, statistic, -np.inf), offsets)
+    unrestricted = maxima(np.where(n_left < n, statistic, -np.inf), offsets)
     return _Scan(position=position, statistic=np.where(position >= 0, best, 0.0), unrestricted=unrestricted)
 
 
 def _cuts(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
     scan = _scan(histograms.counts, histograms.offsets, rates, min_bucket)
-    goes_left = np.arange(len(histograms.codes)) <= scan.position[owner(histograms.offsets)]
+    goes_left = np.arange(len(histograms.codes)) <= scan.position[histograms.request]
     return Splits(found=scan.position >= 0, statistic=scan.statistic, goes_left=goes_left)
 
 
 def _subsets(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
     n = len(histograms.offsets) - 1
-    segment = owner(histograms.offsets)
+    segment = histograms.request
     found, statistic = np.zeros(n, bool), np.zeros(n)
     goes_left = np.zeros(len(histograms.codes), bool)
     several = len(rates.rates) > 1
@@ -112,8 +113,9 @@ def _subsets(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -
         better = best > statistic[segments] * (1 + TIE)
         statistic[segments[better]] = best[better]
         found[segments[better]] = True
-        entries = histograms.offsets[segments[better], None] + np.arange(members.shape[1])
-        goes_left[entries] = members[better]
+        chosen = segments[better]
+        inside = np.arange(members.shape[1]) < histograms.lengths[chosen, None]
+        goes_left[(histograms.offsets[chosen, None] + np.arange(members.shape[1]))[inside]] = members[better][inside]
     # The first level present names the left side.
     filled = histograms.lengths > 0
     flip = np.zeros(n, bool)
@@ -135,7 +137,7 @@ def _directions(n_rates: int) -> list[FloatArray]:
 
 def _mean(histograms: Histograms, rates: RateCounter, direction: FloatArray) -> FloatArray:
     """The levels' rates along a direction; a level outside a rate's base takes the node's mean of it."""
-    segment = owner(histograms.offsets)
+    segment = histograms.request
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
     total = integer_sums(histograms.counts, histograms.offsets)
     hits, bases = rates.hit(total)[:, segment], rates.base(total)[:, segment]
@@ -150,17 +152,23 @@ def _mean(histograms: Histograms, rates: RateCounter, direction: FloatArray) -> 
 def _enumerate(
     histograms: Histograms, rates: RateCounter, min_bucket: IntArray, segments: IntArray
 ) -> list[tuple[IntArray, BoolArray, FloatArray]]:
-    """All partitions of these segments, by number of levels: (segments, level goes left, statistic)."""
+    """All partitions of these segments, a few sizes at a time: (segments, level goes left, statistic)."""
     results = []
     lengths = histograms.lengths[segments]
-    for q in np.unique(lengths[lengths >= 2]).tolist():
-        group = segments[lengths == q]
+    for least, q in _SIZES:
+        group = segments[(lengths >= least) & (lengths <= q)]
+        if group.size == 0:
+            continue
+        # Segments with fewer levels are padded with empty ones: their partitions repeat, and the first one counts.
+        width = histograms.lengths[group, None]
+        entries = histograms.offsets[group, None] + np.minimum(np.arange(q), width - 1)
+        padded = np.where((np.arange(q) < width)[:, :, None], histograms.counts[entries], 0)
         # Partition J: bit l of J sends level l + 1 to the right; J = 0 would leave the right side empty.
         right = (np.arange(1, 1 << (q - 1))[:, None] >> np.arange(q - 1)) & 1
         step = max(1, _ENTRIES_AT_ONCE // right.size)
         for start in range(0, len(group), step):
             block = group[start : start + step]
-            counts = histograms.counts[histograms.offsets[block, None] + np.arange(q)]
+            counts = padded[start : start + step]
             total = counts.sum(axis=1)[:, None, :]
             # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
             right_counts = (right.astype(float) @ counts[:, 1:].astype(float)).astype(np.int64)

@@ -119,28 +119,30 @@ class Forest:
             right=int(self.right[i]) - base + 1 if self.right[i] >= 0 else 0,
         )
 
-    def criteria(self) -> list[CodedCriterion]:
-        """The criterion of every node: the conditions on its path, merged per attribute."""
+    def criteria(self, sizes: Sequence[int]) -> list[CodedCriterion]:
+        """The criterion of every node: the conditions on its path, merged per attribute. `sizes`: codes each has."""
         parents, attributes, cuts, lefts = (
             column.tolist() for column in (self.parent, self.attribute, self.cut, self.left)
         )
         out: list[CodedCriterion] = []
-        unbounded = 1 << 62
+        new, nothing = tuple.__new__, ()  # a NamedTuple's own constructor costs as much as all else in this loop
         for i, parent in enumerate(parents):
             if parent < 0:
                 out.append(())
                 continue
-            attribute, is_left = attributes[parent], lefts[parent] == i
-            inherited = out[parent]
+            attribute, is_left, inherited = attributes[parent], lefts[parent] == i, out[parent]
+            at = 0
+            while at < len(inherited) and inherited[at][0] < attribute:
+                at += 1
+            old = inherited[at] if at < len(inherited) and inherited[at][0] == attribute else None
             if parent in self.sides:
-                condition = CodedCondition(attribute, 0, 0, self.sides[parent][0 if is_left else 1])
+                condition = new(CodedCondition, (attribute, 0, 0, self.sides[parent][0 if is_left else 1]))
             else:
-                old = next((c for c in inherited if c.attribute == attribute), None)
-                low, high = (old.low, old.high) if old else (0, unbounded)
+                low, high = (old[1], old[2]) if old else (0, sizes[attribute])
                 cut = cuts[parent] + 1
-                condition = CodedCondition(attribute, low, cut) if is_left else CodedCondition(attribute, cut, high)
-            out.append((*(c for c in inherited if c.attribute < attribute), condition,
-                        *(c for c in inherited if c.attribute > attribute)))  # fmt: skip
+                bounds = (attribute, low, cut, nothing) if is_left else (attribute, cut, high, nothing)
+                condition = new(CodedCondition, bounds)
+            out.append((*inherited[:at], condition, *inherited[at + (old is not None) :]))
         return out
 
     def to_dict(self) -> dict[str, Any]:
