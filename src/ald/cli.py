@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -22,11 +24,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "csv", "markdown")
 
 # Options that a config file may set too, by the same names.
-_CONFIG_KEYS = {
-    "outcome": str, "favourable": None, "prediction": str, "truth": str, "attributes": list, "weights": str,
-    "kinds": dict, "notion": str, "ranking": str, "groups": int, "trees": int, "alpha": float, "level": float,
-    "adjust": str, "preset": str, "seed": int, "threads": int,
-}  # fmt: skip
+_CONFIG_KEYS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset"), (str,)),
+    **dict.fromkeys(("groups", "trees", "seed", "threads"), (int,)),
+    **dict.fromkeys(("alpha", "level"), (int, float)),
+    "favourable": (bool, int, float, str),
+    "attributes": (list,),
+    "kinds": (dict,),
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -36,6 +41,9 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point: errors are sentences on stderr with exit code 2, never tracebacks."""
+    for stream in (sys.stdout, sys.stderr):  # a level's name may hold what the terminal's encoding does not
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = cli(standalone_mode=False)
     except click.ClickException as error:
@@ -53,7 +61,9 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        click.echo(f"Error: {error}", err=True)
+        from ald.criterion import visible
+
+        click.echo(f"Error: {visible(str(error))}", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -65,10 +75,11 @@ def _audit_options(command: Command) -> Command:
         click.option("--favourable", help="Its favourable value (not needed for 0/1 and true/false)."),
         click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome."),
         click.option("--truth", help="Column of what was true."),
-        click.option("--attributes", help="Columns that may describe groups, separated by commas. Default: all others."),
+        click.option("--attributes", help="Columns that may describe groups, separated by commas.  [default: others]"),
         click.option("--weights", help="Column that says how many people a row stands for."),
         click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND",
-                     help="Kind of a column: numeric, nominal, boolean, ordinal, or its levels in order: 'size=S<M<L'."),
+                     help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in "
+                     "order: 'size=S<M<L'."),
         click.option("--notion", help="Fairness notion; `ald notions` lists them.  [default: statistical parity]"),
         click.option("--ranking", help="confidence (smallest p first) or magnitude.  [default: confidence]"),
         click.option("--groups", type=int, help="How many groups to list.  [default: 3]"),
@@ -103,6 +114,8 @@ def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], 
     settings = _read_config(config) | _given(options)
     for path in output:
         check_target(path)
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+            raise SettingError(f"the report {path!r} would overwrite the data")
     _show(_run(file, settings), format_, output)
 
 
@@ -163,9 +176,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _split_names(text: str) -> list[str]:
     """Names separated by commas; a name with a comma or quote inside stands in double quotes, as in CSV."""
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    fields = re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)', text)
+    return [quoted.replace('""', '"') or plain for quoted, plain in fields if quoted or plain]
 
 
 def _parse_kind(text: str) -> tuple[str, str | list[str]]:
@@ -188,11 +200,10 @@ def _read_config(path: str | None) -> dict[str, Any]:
     for key, value in settings.items():
         if key not in _CONFIG_KEYS:
             raise SettingError(f"the config file {path!r} has an unknown option {key!r}. {nearest(key, _CONFIG_KEYS)}")
-        expected = _CONFIG_KEYS[key]
-        accepted = (int, float) if expected is float else expected
-        if accepted is not None and not isinstance(value, accepted):
+        accepted = _CONFIG_KEYS[key]
+        if not isinstance(value, accepted):
             raise SettingError(
-                f"option {key!r} of the config file {path!r} must be a {expected.__name__}, not {value!r}"
+                f"option {key!r} of the config file {path!r} must be of type {accepted[-1].__name__}, not {value!r}"
             )
     return settings
 
@@ -229,6 +240,7 @@ def _console(*, stderr: bool = False) -> Any:
 
 
 def _show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
+    from ald.criterion import visible
     from ald.report.files import write_report
 
     for path in output:
@@ -239,7 +251,7 @@ def _show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
         text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
         click.echo(text, nl=False)
     for path in output:
-        click.echo(f"Wrote {path}", err=True)
+        click.echo(f"Wrote {visible(path)}", err=True)
 
 
 def _print_table(result: Audit) -> None:
@@ -250,16 +262,17 @@ def _print_table(result: Audit) -> None:
     from ald.report.summary import LIMITATION, facts, headline, printed
 
     console = _console()
-    console.print(headline(result), style="bold")
+    console.print(visible(headline(result)), style="bold")
     cells = printed(result)
     if result.groups:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 1, 0), pad_edge=False)
         for cell in cells:
             short = cell.key in ("ratio", "statistic", "p_adjusted")
-            table.add_column(cell.header, justify="right" if cell.is_number else "left", overflow="fold",
-                             no_wrap=short, min_width=None if cell.is_number else 16)  # fmt: skip
+            width = max(len(cell.header), *(len(cell.text(finding)) for finding in result.groups)) if short else 12
+            table.add_column(visible(cell.header), justify="right" if cell.is_number else "left", overflow="fold",
+                             no_wrap=short, min_width=width)  # fmt: skip
         for finding in result.groups:
-            table.add_row(*(cell.text(finding) for cell in cells))
+            table.add_row(*(visible(cell.text(finding)) for cell in cells))
         console.print(table)
     for fact in facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ KINDS = INTERVAL_KINDS + LEVEL_KINDS
 
 _PLAIN = re.compile(r"[^\W\d_][\w.+/-]*|\d[\w.+/-]*", re.UNICODE)
 _RESERVED = {"and", "or", "not", "in", "missing", "true", "false"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATED = re.compile(r"-?\d{4,}-\d\d-\d\d")
+_ZONED = re.compile(r":.*(Z|[+-]\d\d(:?\d\d)?)$")
 
 # Control characters, and the marks that reorder or hide text: shown as escapes wherever words are printed.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -62,22 +63,25 @@ def format_bound(value: float, kind: str) -> str:
     ('30', '2022-01-08')
     """
     if kind == "date":
-        return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
+        return str(np.datetime64(int(value), "D"))
     if kind == "datetime":
-        text = (_EPOCH + timedelta(microseconds=value)).replace(tzinfo=None).isoformat(sep=" ")
-        return text.removesuffix(" 00:00:00")
-    if value == int(value) and abs(value) < 1e15:
+        day, time = str(np.datetime64(int(value), "us")).split("T")
+        time = time.removesuffix(".000000")
+        return day if time == "00:00:00" else f"{day} {time}"
+    if abs(value) < 1e15 and value == int(value):
         return str(int(value))
     return repr(float(value))
 
 
 def parse_bound(text: str | float, kind: str) -> float:
-    """The inverse of `format_bound`, for what a JSON document holds."""
-    if kind == "date" and isinstance(text, str):
-        return float((date.fromisoformat(text) - date(1970, 1, 1)).days)
-    if kind == "datetime" and isinstance(text, str):
-        return float((datetime.fromisoformat(text).replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1))
-    return float(text)
+    """The inverse of `format_bound`, for what a JSON document holds. Times with a zone become UTC."""
+    if kind == "numeric" or not isinstance(text, str):
+        return float(text)
+    if not _DATED.match(text):
+        raise ValueError(f"{text!r} is not a {kind}")
+    zoned = kind == "datetime" and _ZONED.search(text)
+    moment = datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None) if zoned else text.replace(" ", "T")
+    return float(np.datetime64(moment, "D" if kind == "date" else "us").astype(np.int64))
 
 
 @dataclass(frozen=True, order=True)
@@ -145,7 +149,7 @@ def _bound_value(bound: float | None, kind: str) -> float | int | str | None:
         return None
     if kind != "numeric":
         return format_bound(bound, kind)
-    return int(bound) if bound == int(bound) and abs(bound) < 2**53 else bound
+    return int(bound) if abs(bound) < 2**53 and bound == int(bound) else bound
 
 
 class Criterion:

@@ -66,7 +66,7 @@ def audit_from_json(text: str | bytes) -> Audit:
 
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"this is not a JSON document: {error}") from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
@@ -89,5 +89,5 @@ def audit_from_json(text: str | bytes) -> Audit:
             forest=Forest.from_dict(document["forest"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None

@@ -25,6 +25,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ald")
 
 
+# Threads do not survive a fork: a child process starts its own.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
     """The results of a function for every item, in order."""
     items = list(items)

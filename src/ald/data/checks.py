@@ -12,9 +12,12 @@ from ald.arrays import BoolArray
 from ald.data.columns import Column
 from ald.errors import shorten
 
-# Spelling that carries no meaning. Comparison signs do ("<=50K" and ">50K"), and so does a leading minus.
-_MINUS = re.compile(r"^-(?=[\d.])")
+# Spelling that carries no meaning. Comparison signs do ("<=50K" and ">50K"), and so do a minus before a number, one
+# after a word (the grade "A-") and whatever stands between digits ("1.5" and "15", "1-2" and "12").
+_KEPT = re.compile(r"^-(?=[\d.])|(?<=\w)-$|(?<=\d)[.,:/-](?=\d)")
+_SPACE_IN_NUMBER = re.compile(r"(?<=\d)\s*([.,:/-])\s*(?=\d)")
 _IGNORED = re.compile(r"[\s.,;:_'\"`´’/\\()\[\]{}|-]+")
+_PRIVATE = 0xE000
 
 # A block of one outcome is suspicious from this many rows and this share of all rows on.
 _BLOCK_ROWS = 1000
@@ -29,8 +32,9 @@ def similar_words(words: Sequence[str]) -> list[tuple[str, ...]]:
     """
     groups: dict[str, list[str]] = {}
     for word in words:
-        text = unicodedata.normalize("NFKC", word).casefold().strip()
-        folded = ("−" if _MINUS.match(text) else "") + _IGNORED.sub("", text)
+        text = _SPACE_IN_NUMBER.sub(r"\1", unicodedata.normalize("NFKC", word).casefold().strip())
+        kept = _KEPT.sub(lambda match: chr(_PRIVATE + ord(match.group())), text)
+        folded = _IGNORED.sub("", kept)
         if folded:
             groups.setdefault(folded, []).append(word)
     return [tuple(group) for group in groups.values() if len(group) > 1]
@@ -78,9 +82,9 @@ def constant_block(name: str, outcome: BoolArray) -> list[str]:
         return []
     share = f"{int(outcome[first])}"
     return [
-        f"rows {first + 1:,} to {first + block:,} ({block:,} of {n:,}) all have the same {shorten(name)!r} (rate exactly "
-        f"{share}), while its rate is {rate:.3f} in the other rows. Were the labels of one of several joined files "
-        "not matched?"
+        f"rows {first + 1:,} to {first + block:,} ({block:,} of {n:,}) all have the same {shorten(name)!r} (rate "
+        f"exactly {share}), while its rate is {rate:.3f} in the other rows. Were the labels of one of several joined "
+        "files not matched?"
     ]
 
 
@@ -92,13 +96,13 @@ def suspicious_truth(
     predicted, true = (shorten(name) for name in names)
     if agree.all():
         return [
-            f"the truth {true!r} equals the prediction {predicted!r} in every row: they never disagree, so there are no "
-            "errors to audit. Is one a copy of the other?"
+            f"the truth {true!r} equals the prediction {predicted!r} in every row: they never disagree, so there are "
+            "no errors to audit. Is one a copy of the other?"
         ]
     if not agree.any():
         return [
-            f"the truth {true!r} is the opposite of the prediction {predicted!r} in every row. Is one of them coded the "
-            "other way round?"
+            f"the truth {true!r} is the opposite of the prediction {predicted!r} in every row. Is one of them coded "
+            "the other way round?"
         ]
     return [
         f"the truth {true!r} equals ({predicted!r} == {shorten(name)!r}) in every row: it looks like a flag that says "

@@ -23,6 +23,8 @@ _DENSE_KEYS = 8
 
 # NumPy's "marginals" method refuses totals from 10^9 on; its "count" method takes memory for every person.
 _MARGINALS_LIMIT = 10**9 - 1
+# People picked one by one; more are drawn in bulk first.
+_PICK_LIMIT = 10**6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +133,8 @@ def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
 
 def _pick(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     """As `draw`, for few people out of very many: distinct positions in the list of all people."""
+    if n > _PICK_LIMIT:
+        return draw(counts, n, rng)
     ends = np.cumsum(counts)
     positions = rng.choice(int(ends[-1]), size=n, replace=False, shuffle=False)
     return np.bincount(np.searchsorted(ends, positions, side="right"), minlength=counts.size)

@@ -6,18 +6,23 @@ last value means "missing".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray
-from ald.criterion import INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound
+from ald.criterion import INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound, parse_bound
 from ald.errors import ColumnError, shorten
 
 # What stands for "no value" in files whose other values in the column are numbers.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "#n/a", "missing"})
+
+MICROSECONDS_PER_DAY = 86_400_000_000
 
 # Integer columns with a range up to this many times the rows are coded by counting instead of sorting.
 _DENSE_RANGE = 4
@@ -58,7 +63,7 @@ class Column:
     def as_kind(self, kind: str | Sequence[str]) -> Column:
         """The same column read as another kind; a sequence of levels makes it ordinal in that order."""
         if not isinstance(kind, str):
-            return self._as_ordinal([str(level) for level in kind])
+            return self._as_ordinal([as_word(level) for level in kind])
         if kind == self.kind:
             return self
         if kind == "ordinal" and self.values is not None:
@@ -70,6 +75,8 @@ class Column:
             return _from_words(self.name, kind, self.codes, words)
         if kind == "numeric":
             return self._as_numeric()
+        if kind in ("date", "datetime"):
+            return self._as_time(kind)
         if kind == "ordinal":
             raise ColumnError(
                 f"column {self.name!r} holds words, and their order is not known. Give it, lowest first: "
@@ -88,7 +95,7 @@ class Column:
         position = {word: i for i, word in enumerate(order)}
         translate = np.array([position[word] for word in words] + [len(order)])
         codes = compact(translate[self.codes], len(order))
-        return replace(self, kind="ordinal", values=None, levels=tuple(order), codes=codes)
+        return replace(self, kind="ordinal", values=None, levels=tuple(order), codes=codes)._without_unused()
 
     def _as_numeric(self) -> Column:
         if self.values is not None:
@@ -100,6 +107,25 @@ class Column:
         table = np.append(numbers, np.nan)
         return from_numbers(self.name, table[self.codes])
 
+    def _as_time(self, kind: str) -> Column:
+        """The column as dates or times, from the other of these kinds or from words such as 2024-12-31 09:30."""
+        if self.kind == "numeric":
+            raise ColumnError(f"column {self.name!r} holds numbers, which cannot be read as {kind!r}")
+        if self.values is not None:
+            days = self.kind == "date"
+            table = self.values * MICROSECONDS_PER_DAY if days else np.floor(self.values / MICROSECONDS_PER_DAY)
+        else:
+            table = np.empty(len(self.levels))
+            for i, word in enumerate(self.levels):
+                try:
+                    table[i] = np.nan if word.strip().casefold() in MISSING_WORDS else parse_bound(word.strip(), kind)
+                except ValueError:
+                    raise ColumnError(
+                        f"column {self.name!r} cannot be of kind {kind!r}: it holds the value {shorten(word)!r}, not "
+                        "one of the form 2024-12-31" + ("" if kind == "date" else " or 2024-12-31 09:30:00")
+                    ) from None
+        return replace(from_numbers(self.name, np.append(table, np.nan)[self.codes]), kind=kind)
+
     def matches(self, condition: Condition) -> BoolArray:
         """Which rows satisfy a condition on this column. A missing value satisfies none but "missing"."""
         allowed = np.zeros(self.n_codes + 1, dtype=bool)
@@ -108,15 +134,28 @@ class Column:
             allowed[:-1] = [word in wanted for word in self.words()]
             allowed[-1] = None in wanted
         else:
-            column = self if self.values is not None else self._as_numeric()
+            column = self if self.kind == condition.kind else self.as_kind(condition.kind)
             if column is not self:
                 return column.matches(condition)
             allowed[:-1] = _within(condition, column.values)
         return np.asarray(allowed[self.codes])
 
     def take(self, rows: AnyArray) -> Column:
-        """The column of some of the rows, with the same codes."""
-        return replace(self, codes=self.codes[rows])
+        """The column of some of the rows. Values that no longer occur are forgotten."""
+        return replace(self, codes=self.codes[rows])._without_unused()
+
+    def _without_unused(self) -> Column:
+        present = np.bincount(self.codes, minlength=self.n_codes + 1)[:-1] > 0
+        if present.all():
+            return self
+        n = int(present.sum())
+        translate = np.append(np.cumsum(present) - 1, n)
+        return replace(
+            self,
+            codes=compact(translate[self.codes], n),
+            values=None if self.values is None else self.values[present],
+            levels=tuple(level for level, there in zip(self.levels, present, strict=False) if there),
+        )
 
 
 def _within(condition: Interval, values: FloatArray | None) -> BoolArray:
@@ -152,7 +191,18 @@ def parse_numbers(words: Sequence[str]) -> FloatArray | None:
 
 
 def from_numbers(name: str, values: AnyArray, kind: str = "numeric", missing: BoolArray | None = None) -> Column:
-    """A column of numbers, or of dates as days and times as microseconds. NaN and infinity are missing."""
+    """A column of numbers, or of dates as days and times as microseconds. NaN and infinity are missing.
+
+    Times that are all midnights are dates: not every library knows dates.
+    """
+    column = _code_numbers(name, values, kind, missing)
+    if kind != "datetime" or column.values is None or not len(column.values):
+        return column
+    days = column.values / MICROSECONDS_PER_DAY
+    return replace(column, kind="date", values=days) if bool(np.all(days == np.floor(days))) else column
+
+
+def _code_numbers(name: str, values: AnyArray, kind: str, missing: BoolArray | None) -> Column:
     n_infinite = 0
     if values.dtype.kind in "iu":
         coded = _count_codes(values, missing)
@@ -225,33 +275,78 @@ def _from_words(name: str, kind: str, codes: AnyArray, words: Sequence[str]) -> 
 
 
 def from_objects(name: str, values: Sequence[Any]) -> Column:
-    """A column of arbitrary Python values: numbers if all are, else words; None and NaN are missing."""
+    """A column of arbitrary Python values: numbers or dates if all are, else words; None and NaN are missing."""
     keys: dict[Any, int] = {}
     try:
-        codes = np.fromiter((keys.setdefault(value, len(keys)) for value in values), np.int64, len(values))
+        if _mixes_bools(values):  # True == 1, and yet they are different words
+            pairs = ((type(value) is bool, value) for value in values)
+            codes = np.fromiter((keys.setdefault(pair, len(keys)) for pair in pairs), np.int64, len(values))
+            distinct = [value for _, value in keys]
+        else:
+            codes = np.fromiter((keys.setdefault(value, len(keys)) for value in values), np.int64, len(values))
+            distinct = list(keys)
     except TypeError as error:
         raise ColumnError(f"column {name!r} holds values that cannot be compared: {error}") from None
-    distinct = list(keys)
-    absent = [value is None or value != value or type(value).__name__ == "NAType" for value in distinct]
+    absent = [_is_absent(value) for value in distinct]
     real = [value for value, gone in zip(distinct, absent, strict=True) if not gone]
-    if real and all(
-        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) for value in real
-    ):
-        table = np.array([np.nan if gone else float(value) for value, gone in zip(distinct, absent, strict=True)])
-        return from_numbers(name, table[codes])
+    read, kind = _reader(real)
+    if read is not None:
+        table = np.array([np.nan if gone else read(value) for value, gone in zip(distinct, absent, strict=True)])
+        return from_numbers(name, table[codes], kind)
     words = ["" if gone else as_word(value) for value, gone in zip(distinct, absent, strict=True)]
-    kind = "boolean" if real and all(isinstance(value, (bool, np.bool_)) for value in real) else "nominal"
     merged = sorted({word for word, gone in zip(words, absent, strict=True) if not gone})
     position = {word: i for i, word in enumerate(merged)}
     translate = np.array([-1 if gone else position[word] for word, gone in zip(words, absent, strict=True)])
     return from_levels(name, translate[codes] if len(codes) else codes, merged, kind=kind)
 
 
+def _mixes_bools(values: Sequence[Any]) -> bool:
+    types = set(map(type, values))
+    return bool in types and not types <= {bool, type(None)}
+
+
+def _is_absent(value: object) -> bool:
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return bool(value != value)
+
+
+def _reader(values: Sequence[Any]) -> tuple[Callable[[Any], float] | None, str]:
+    """How to read values that are all numbers or all dates as floats, and their kind; None for words."""
+    if not values:
+        return None, "nominal"
+    if all(isinstance(value, (bool, np.bool_)) for value in values):
+        return None, "boolean"
+    if all(isinstance(value, _NUMBERS) for value in values):
+        return _as_float, "numeric"
+    if all(isinstance(value, (date, np.datetime64)) for value in values):
+        return _as_microseconds, "datetime"
+    return None, "nominal"
+
+
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal, Fraction)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _as_microseconds(value: Any) -> float:
+    if isinstance(value, np.datetime64):
+        return float(value.astype("datetime64[us]").astype(np.int64))
+    if not isinstance(value, datetime):
+        return parse_bound(value.isoformat(), "date") * MICROSECONDS_PER_DAY
+    return parse_bound(value.isoformat(timespec="microseconds"), "datetime")
+
+
 def as_word(value: object) -> str:
     """A value as the name of a level: whole floats lose their ".0", so that 1 and 1.0 are one level."""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(value) < 1e15:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < 1e15:
         return str(int(value))
-    return str(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def is_interval_kind(kind: str) -> bool:

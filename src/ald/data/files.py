@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,14 @@ _READERS = {
 }  # fmt: skip
 _COMPRESSION = {"gz": "gzip", "zst": "zstd"}
 
-_NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*)$")
+_NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\([\d, ]+\))$")
+_TIME_TYPES = re.compile(r"TIMESTAMP[A-Z_ ]*$")
+
+# How CSV files are typed: by all their rows. Words such as yes, no, t and f are not turned into true and false.
+_TYPED = (
+    "header=true, sample_size=-1, "
+    "auto_type_candidates=['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR']"
+)
 
 
 def read_file(path: str, only: Sequence[str] | None = None) -> Table:
@@ -32,15 +39,17 @@ def read_file(path: str, only: Sequence[str] | None = None) -> Table:
     import duckdb
 
     reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
+    if os.path.getsize(path) == 0:
+        raise InputError(f"{source} is empty: it has no columns")
     connection = duckdb.connect(config={"autoinstall_known_extensions": False})
     try:
         call = _call(path, reader)
         described = connection.execute(f"DESCRIBE SELECT * FROM {call}").fetchall()
         types = [(str(row[0]), str(row[1])) for row in described]
-        names = _header(connection, path, [name for name, _ in types]) if reader == "csv" else [n for n, _ in types]
-        if not types or (reader == "csv" and os.path.getsize(path) == 0):
-            raise InputError(f"{source} is empty: it has no columns")
+        names = _names_in_file(connection, path, reader, [name for name, _ in types])
         check_names(names, source)
+        if reader == "csv" and len(names) == 1 and "," in names[0]:  # lines of different lengths: let DuckDB say which
+            connection.execute(f"SELECT count(*) FROM {call[:-1]}, delim=',')").fetchall()
         chosen = dict(zip(names, types, strict=True))
         if only is not None:
             for name in only:
@@ -54,8 +63,11 @@ def read_file(path: str, only: Sequence[str] | None = None) -> Table:
             count = connection.execute("SELECT count(*) FROM t").fetchone()
             return Table(columns={}, n_rows=int(count[0]) if count else 0, source=source)
         return table_from(columns, source)
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        reason = str(error).strip().splitlines()[0]
+        lines = [line.strip() for line in str(error).splitlines()[:4]]
+        reason = "; ".join(line for line in lines if line and not line.startswith(("LINE ", "^")))
         raise InputError(f"{source} cannot be read as {reader.upper()}: {shorten(reason, 300)}") from None
     finally:
         connection.close()
@@ -69,6 +81,10 @@ def _reader(path: str) -> str:
         files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         hint = nearest(os.path.basename(path), files) if files else "Its folder does not exist or is empty."
         raise InputError(f"there is no file {shorten(path, 120)!r}. {hint}")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the name of the file {path!r} is not valid UTF-8; rename it") from None
     parts = os.path.basename(path).casefold().split(".")
     if parts[-1] in _COMPRESSION:
         parts.pop()
@@ -90,16 +106,36 @@ def _call(path: str, reader: str) -> str:
     if reader == "json":
         return f"read_json({literal}, sample_size=-1{packed})"
     tabs = ", delim='\t'" if re.search(r"\.(tsv|tab)(\.\w+)?$", path, re.IGNORECASE) else ""
-    return f"read_csv({literal}, header=true, sample_size=-1{tabs}{packed})"
+    # Every line counts: none is a comment or to be skipped. Yes and no stay words.
+    return f"read_csv({literal}, {_TYPED}, skip=0, comment=''{tabs}{packed})"
 
 
-def _header(connection: duckdb.DuckDBPyConnection, path: str, names: list[str]) -> list[str]:
-    """The column names as they stand in the file: DuckDB renames repeated ones without a word."""
-    call = _call(path, "csv").replace("header=true, sample_size=-1", "header=false, all_varchar=true")
-    row = connection.execute(f"SELECT * FROM {call} LIMIT 1").fetchone()
+def _names_in_file(connection: duckdb.DuckDBPyConnection, path: str, reader: str, names: list[str]) -> list[str]:
+    """The column names as they stand in the file: DuckDB renames repeated ones (of any case) without a word."""
+    call = _call(path, reader)
+    if reader == "json":
+        return names
+    if reader == "parquet":
+        schema = connection.execute(call.replace("read_parquet", "SELECT name, num_children FROM parquet_schema", 1))
+        row: tuple[Any, ...] | None = _top_level(schema.fetchall())
+    else:
+        call = call.replace(_TYPED, "header=false, all_varchar=true")
+        row = connection.execute(f"SELECT * FROM {call} LIMIT 1").fetchone()
     if row is None or len(row) != len(names):
         return names
     return [name if raw is None else str(raw) for raw, name in zip(row, names, strict=True)]
+
+
+def _top_level(schema: list[tuple[str, int | None]]) -> tuple[str, ...]:
+    """The names of the columns in a Parquet schema, which lists the tree of nested fields in preorder."""
+    names, at = [], 1
+    while at < len(schema):
+        names.append(schema[at][0])
+        open_fields = 1
+        while open_fields:
+            open_fields += (schema[at][1] or 0) - 1
+            at += 1
+    return tuple(names)
 
 
 def _column(connection: duckdb.DuckDBPyConnection, sql: str, name: str, kind: str) -> Column:
@@ -110,11 +146,11 @@ def _column(connection: duckdb.DuckDBPyConnection, sql: str, name: str, kind: st
         codes = np.ma.filled(_fetch(connection, f"CAST({sql} AS TINYINT)").astype(np.int64), -1)
         return from_levels(name, codes, ["False", "True"], kind="boolean")
     if kind == "DATE":
-        return _from_masked(name, _fetch(connection, f"{sql} - DATE '1970-01-01'"), "date")
-    if kind.startswith("TIMESTAMP"):
-        return _from_masked(name, _fetch(connection, f"epoch_us({sql})"), "datetime")
+        return _from_masked(name, _fetch(connection, _finite(sql, f"{sql} - DATE '1970-01-01'")), "date")
+    if _TIME_TYPES.match(kind):
+        return _from_masked(name, _fetch(connection, _finite(sql, f"epoch_us({sql})")), "datetime")
     # Words: DuckDB's own enumeration codes them, in code-point order.
-    text = f"CAST({sql} AS VARCHAR)"
+    text = f"({sql} ->> '$')" if kind == "JSON" else f"CAST({sql} AS VARCHAR)"
     query = f"SELECT DISTINCT {text} AS level FROM t WHERE {sql} IS NOT NULL ORDER BY level"
     levels = [row[0] for row in connection.execute(query).fetchall()]
     if not levels:
@@ -122,7 +158,16 @@ def _column(connection: duckdb.DuckDBPyConnection, sql: str, name: str, kind: st
         return from_levels(name, np.full(n_rows, -1), [])
     connection.execute(f"CREATE TEMP TYPE e_{sql} AS ENUM ({query})")
     codes = np.ma.filled(_fetch(connection, f"enum_code(CAST({text} AS e_{sql}))").astype(np.int64), -1)
-    return _numbers_in_words(from_levels(name, codes, levels))
+    column = from_levels(name, codes, levels)
+    if {word.casefold() for word in levels} <= {"true", "false"}:
+        truth = np.array([word.casefold() == "true" for word in column.levels] + [-1], dtype=np.int64)
+        return from_levels(name, truth[column.codes], ["False", "True"], kind="boolean")
+    return _numbers_in_words(column)
+
+
+def _finite(sql: str, number: str) -> str:
+    """The number as it is, or infinity for the infinite dates that DuckDB knows."""
+    return f"CASE WHEN isinf({sql}) THEN 'inf'::DOUBLE ELSE CAST({number} AS DOUBLE) END"
 
 
 def _numbers_in_words(column: Column) -> Column:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ald.data.columns import Column, as_word, from_levels, from_numbers, from_objects
+from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
 from ald.data.table import Table, check_names, table_from
 from ald.errors import ColumnError, nearest
-
-_MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 def is_frame(data: Any) -> bool:
     """Whether this is a DataFrame, or a lazy one, of a library that Narwhals knows."""
+    _check_native_names(data)
     native = nw.from_native(data, pass_through=True)
     return isinstance(native, (nw.DataFrame, nw.LazyFrame))
+
+
+def _check_native_names(data: Any) -> None:
+    """Pandas and PyArrow frames may repeat names; Narwhals refuses those in its own words."""
+    names = getattr(data, "column_names", None) or (data.columns if hasattr(data, "iloc") else [])
+    if isinstance(names, Iterable) and not isinstance(names, str):
+        check_names([str(name) for name in names], "the data")
 
 
 def is_series(values: Any) -> bool:
@@ -28,12 +34,24 @@ def is_series(values: Any) -> bool:
     return isinstance(nw.from_native(values, pass_through=True, allow_series=True), nw.Series)
 
 
+def as_series(values: Any) -> Any:
+    """Arrays of pandas and PyArrow that are not Series as one; all else as it is."""
+    library = type(values).__module__.partition(".")[0]
+    if library == "pandas" and not hasattr(values, "iloc"):
+        import pandas as pd
+
+        return pd.Series(values)
+    if library == "pyarrow" and hasattr(values, "to_pylist") and not hasattr(values, "chunks"):
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        return pa.chunked_array([values])
+    return values
+
+
 def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
     """The frame as a table. Lazy frames are collected, with only the columns that are needed."""
     source = "the data"
-    # Asked of native pandas and PyArrow frames, which allow repeated names: Narwhals refuses those in its own words.
-    native_names = getattr(data, "column_names", None) or (data.columns if hasattr(data, "iloc") else [])
-    check_names([str(name) for name in native_names], source)
+    _check_native_names(data)
     frame = nw.from_native(data)
     names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
     by_text = {str(name): name for name in names}
@@ -44,7 +62,7 @@ def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
         by_text = {name: by_text[name] for name in only}
         frame = frame.select(list(by_text.values()))
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return table_from((_column(text, eager[name]) for text, name in by_text.items()), source)
+    return table_from((_column(text, eager.get_column(name)) for text, name in by_text.items()), source)
 
 
 def read_series(name: str, values: Any) -> Column:
@@ -90,7 +108,7 @@ def _times(name: str, series: nw.Series[Any], kind: str) -> Column:
     instants = series.cast(nw.Datetime("us")) if kind == "date" else series
     numbers = np.nan_to_num(np.asarray(instants.dt.timestamp("us").to_numpy(), dtype=np.float64))
     if kind == "date":
-        numbers = np.floor(numbers / _MICROSECONDS_PER_DAY)
+        numbers = np.floor(numbers / MICROSECONDS_PER_DAY)
     return from_numbers(name, numbers, kind, absent)
 
 
@@ -101,6 +119,11 @@ def _categories(name: str, series: nw.Series[Any], native: Any) -> Column:
         ordered = bool(native.cat.ordered)
         if len(set(words)) == len(words):
             return from_levels(name, np.asarray(native.cat.codes), words, ordered=ordered)
+    if series.implementation.is_pyarrow():
+        array = native.unify_dictionaries().combine_chunks()
+        words = [as_word(category) for category in array.dictionary.to_pylist()]
+        if len(set(words)) == len(words):
+            return from_levels(name, array.indices.fill_null(-1).to_numpy(), words, ordered=bool(native.type.ordered))
     if isinstance(series.dtype, nw.Enum):
         words = [as_word(category) for category in series.dtype.categories]
         position = {word: i for i, word in enumerate(words)}

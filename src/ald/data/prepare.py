@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,15 @@ class Roles:
     kinds: Mapping[str, str | Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
+        for role in ("outcome", "prediction", "truth", "weights"):
+            if not isinstance(getattr(self, role), (str, NoneType)):
+                raise SettingError(f"{role} must be the name of a column (text), not {getattr(self, role)!r}")
+        for name in (*(self.attributes or ()), *(self.kinds or {})):
+            if not isinstance(name, str):
+                raise SettingError(f"attributes and kinds go by names of columns (text), not {name!r}")
+        for name, kind in (self.kinds or {}).items():
+            if not isinstance(kind, (str, Sequence)):
+                raise SettingError(f"the kind of column {name!r} must be a word or a list of levels, not {kind!r}")
         if self.outcome is not None and (self.prediction is not None or self.truth is not None):
             raise SettingError("give either outcome, or prediction and truth; not both")
         if self.outcome is None and self.prediction is None and self.truth is None:
@@ -55,7 +65,7 @@ class Roles:
         if self.attributes is None:
             return None
         extra = () if self.weights is None else (self.weights,)
-        return tuple(dict.fromkeys((*self.outcome_columns, *extra, *self.attributes)))
+        return tuple(dict.fromkeys((*self.outcome_columns, *extra, *self.attributes, *(self.kinds or {}))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +157,10 @@ def _counts(table: Table, name: str | None) -> IntArray | None:
     if name is None:
         return None
     column = table[name]
-    if column.values is None:
+    if column.values is None or column.kind != "numeric":
+        shown = f"such as {shorten(column.words()[0])!r}" if column.n_codes else "but all are missing"
         raise ColumnError(
-            f"weights {name!r} must be whole numbers; the column holds words such as {column.words()[:1]}"
+            f"weights {name!r} must be whole numbers; the column holds values of kind {column.kind}, {shown}"
         )
     if column.missing.any():
         raise ColumnError(
@@ -162,7 +173,7 @@ def _counts(table: Table, name: str | None) -> IntArray | None:
             f"weights {name!r} must be whole numbers from 0 on (people per row); found {bad[0]:g}. "
             "Negative and fractional weights are not counts."
         )
-    if column.values[-1] >= 2**53 or column.values[column.codes].sum() >= 2**62:
+    if column.values[column.codes].sum() >= 2**53:
         raise ColumnError(f"weights {name!r} add up to more people than can be counted exactly")
     counts = column.values.astype(np.int64)[column.codes]
     if not counts.any():
@@ -200,8 +211,8 @@ def _same_coding(prediction: Column, truth: Column) -> None:
     values = sorted({*prediction.words(), *truth.words()})
     if len(values) > 2 and max(prediction.n_codes, truth.n_codes) <= 2:
         raise ColumnError(
-            f"prediction {prediction.name!r} and truth {truth.name!r} are coded differently: {_shown(prediction)} against "
-            f"{_shown(truth)}. Recode one of them so that both use the same two values."
+            f"prediction {prediction.name!r} and truth {truth.name!r} are coded differently: {_shown(prediction)} "
+            f"against {_shown(truth)}. Recode one of them so that both use the same two values."
         )
 
 
@@ -216,8 +227,8 @@ def _binary(column: Column, favourable: Any, role: str) -> BoolArray:
     missing = int(column.missing.sum())
     if missing:
         raise ColumnError(
-            f"{role} {column.name!r} has {missing:,} missing values of {len(column.codes):,}. Remove these rows (they say "
-            f'nothing of the {role}), for example with data.dropna(subset=["{column.name}"]), or fill them in.'
+            f"{role} {column.name!r} has {missing:,} missing values of {len(column.codes):,}. Remove these rows (they "
+            f'say nothing of the {role}), for example with data.dropna(subset=["{column.name}"]), or fill them in.'
         )
     words = column.words()
     if len(words) > 2:
@@ -248,10 +259,11 @@ def _favourable_word(column: Column, favourable: Any, role: str) -> str:
         )
     word = as_word(favourable)
     folded = {candidate.casefold(): candidate for candidate in words}
-    if word not in words and isinstance(favourable, bool) and word.casefold() in folded:
-        word = folded[word.casefold()]
-    if word not in words and word in ("True", "False") and set(words) <= {"0", "1"}:
-        word = "1" if word == "True" else "0"
+    if word not in words and {*folded, word.casefold()} <= {"true", "false"}:
+        word = folded.get(word.casefold(), word)
+    for here, there in (("01", ("false", "true")), (("false", "true"), "01")):
+        if word not in words and word.casefold() in here and set(folded) <= set(there):
+            word = folded.get(there[here.index(word.casefold())], word)
     if word not in words:
         raise ColumnError(f"{role} {column.name!r} never has the favourable value {word!r}. {nearest(word, words)}")
     return word

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from ald.data.columns import Column, from_levels, from_numbers, from_objects
-from ald.data.table import Table, table_from
+from ald.data.columns import Column, from_numbers, from_objects
+from ald.data.table import Table, check_names, table_from
 from ald.errors import InputError
 
 
@@ -35,6 +35,7 @@ def load(data: Any, only: Sequence[str] | None = None) -> Table:
 
 def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
     source = "the dictionary"
+    check_names([str(name) for name in data], source)
     columns = {str(name): values for name, values in data.items()}
     if only is not None:
         missing = [name for name in only if name not in columns]
@@ -46,14 +47,12 @@ def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
 
 def from_array(name: str, values: Any) -> Column:
     """A column from anything one-dimensional: an array, a list, a Series, a pandas Categorical."""
-    from ald.data.frames import is_series, read_series
+    from ald.data.frames import as_series, is_series, read_series
 
+    values = as_series(values)
     if is_series(values):
         return read_series(name, values)
-    if hasattr(values, "codes") and hasattr(values, "categories"):
-        words = [str(category) for category in values.categories]
-        return from_levels(name, np.asarray(values.codes), words, ordered=bool(values.ordered))
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    if isinstance(values, (str, bytes, Set, Mapping)) or not hasattr(values, "__len__"):
         raise InputError(f"column {name!r} must be a sequence of values, not {type(values).__name__}")
     missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     # A list is looked at value by value: NumPy would turn [1, "a"] and [True, None] into something else.
@@ -65,7 +64,10 @@ def from_array(name: str, values: Any) -> Column:
     if array.dtype.kind in "iuf":
         return from_numbers(name, array, missing=missing)
     if array.dtype.kind == "M":
-        return from_datetimes(name, array)
+        return from_datetimes(name, np.where(missing, np.datetime64("NaT"), array) if missing is not None else array)
+    if array.dtype.kind == "m":
+        seconds = array / np.timedelta64(1, "s")
+        return from_numbers(name, seconds, missing=missing)
     objects = array.tolist()
     if missing is not None:
         objects = [None if gone else value for value, gone in zip(objects, missing.tolist(), strict=True)]

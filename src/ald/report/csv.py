@@ -27,7 +27,7 @@ def to_csv(audit: Audit) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     cells = columns(audit)
-    writer.writerow(["rank", *(cell.key for cell in cells)])
+    writer.writerow(["rank", *(safe_cell(visible(cell.key)) for cell in cells)])
     for i, finding in enumerate(audit.groups, 1):
         values = [cell.value(finding) for cell in cells]
         writer.writerow([i, *(safe_cell(visible(v)) if isinstance(v, str) else "" if v is None else v for v in values)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -27,7 +28,8 @@ def format_of(path: str) -> str:
     ending = Path(path).suffix.casefold().removeprefix(".")
     if ending not in RENDERERS:
         raise SettingError(
-            f"cannot tell the format of the report {path!r} by its ending. Known: {', '.join('.' + e for e in RENDERERS)}"
+            f"cannot tell the format of the report {path!r} by its ending. Known: "
+            f"{', '.join('.' + e for e in RENDERERS)}"
         )
     return ending
 
@@ -40,6 +42,8 @@ def check_target(path: str) -> None:
         raise SettingError(f"the folder of the report {path!r} does not exist")
     if os.path.isdir(path):
         raise SettingError(f"the report {path!r} is a folder")
+    if not os.access(folder, os.W_OK):
+        raise SettingError(f"the folder of the report {path!r} may not be written to")
 
 
 def write_report(audit: Audit, path: str) -> None:
@@ -54,11 +58,14 @@ def write_whole(path: str, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):  # already in its place
+            os.unlink(temporary)
         raise
 
 

@@ -11,7 +11,7 @@ from ald.report.summary import LIMITATION, facts, headline, printed
 if TYPE_CHECKING:
     from ald.auditing import Audit
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$:@-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$:@-]|(?<=www)\.)", re.IGNORECASE)
 
 
 def escape(text: str) -> str:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ald.auditing import Audit
 
 LIMITATION = (
-    "These are associations found in logged data: hypotheses for people who know the case, neither causes nor a verdict "
-    "on whether a model is biased."
+    "These are associations found in logged data: hypotheses for people who know the case, neither causes nor a "
+    "verdict on whether a model is biased."
 )
 
 
@@ -106,8 +106,8 @@ def headline(audit: Audit) -> str:
         )
     first = audit.groups[0]
     return (
-        f"{n} group{'' if n == 1 else 's'} listed of {audit.n_candidates:,} tested on {data.rows_assess:,} people; first: "
-        f"{first.criterion} ({described(first, audit)})."
+        f"{n} group{'' if n == 1 else 's'} listed of {audit.n_candidates:,} tested on {data.rows_assess:,} people; "
+        f"first: {first.criterion} ({described(first, audit)})."
     )
 
 
@@ -128,9 +128,10 @@ def facts(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
     search = "the paper's search" if config.preset == "paper" else "the default search"
     return [
-        f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the search "
-        "never saw.",
-        f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: {', '.join(entry.name for entry in data.attributes)}.",
+        f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
+        "search never saw.",
+        f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: "
+        f"{', '.join(entry.name for entry in data.attributes)}.",
         f"Notion: {audit.notion.name}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
         f"correction: {config.adjust}, level {config.level:g}; ranked by {config.ranking}.",
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],

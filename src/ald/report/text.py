@@ -16,13 +16,12 @@ _WIDTH = 110
 
 def to_text(audit: Audit) -> str:
     """Headline, one block per listed group, facts and limitation."""
-    blocks = [headline(audit)]
+    blocks = [visible(headline(audit))]
     cells = printed(audit)
     for i, finding in enumerate(audit.groups, 1):
-        numbers = ", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:])
-        blocks.append(
-            f"{i}. {cells[0].text(finding)}\n{textwrap.fill(numbers, _WIDTH, initial_indent='   ', subsequent_indent='   ')}"
-        )
+        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:]))
+        details = textwrap.fill(numbers, _WIDTH, initial_indent="   ", subsequent_indent="   ")
+        blocks.append(f"{i}. {cells[0].text(finding)}\n{details}")
     blocks.append("\n".join(textwrap.fill(visible(line), _WIDTH, subsequent_indent="  ") for line in facts(audit)))
     blocks.append(textwrap.fill(LIMITATION, _WIDTH))
     return "\n\n".join(blocks)

@@ -450,7 +450,8 @@ members(PyObject *self, PyObject *args)
     }
     for (Py_ssize_t k = 0; k < n_conditions; k++) {
         fits &= attributes[k] >= 0 && attributes[k] < n_columns && tables_at[k] < length(&b[6]) &&
-                (tables_at[k] >= 0 || (lows[k] >= 0 && highs[k] > lows[k]));
+                (tables_at[k] >= 0 || (lows[k] >= 0 && highs[k] > lows[k] &&
+                                       highs[k] <= (int64_t)1 << (8 * columns[attributes[k]].width)));
     }
     if (!fits) {
         PyErr_SetString(PyExc_ValueError, "members: a condition is out of bounds");
