@@ -48,8 +48,8 @@ def read_file(path: str, only: Sequence[str] | None = None) -> Table:
         types = [(str(row[0]), str(row[1])) for row in described]
         names = _names_in_file(connection, path, reader, [name for name, _ in types])
         check_names(names, source)
-        if reader == "csv" and len(names) == 1 and "," in names[0]:  # lines of different lengths: let DuckDB say which
-            connection.execute(f"SELECT count(*) FROM {call[:-1]}, delim=',')").fetchall()
+        if reader == "csv" and len(names) == 1 and "," in names[0]:
+            _check_lines(connection, call, names[0])
         chosen = dict(zip(names, types, strict=True))
         if only is not None:
             for name in only:
@@ -124,6 +124,22 @@ def _names_in_file(connection: duckdb.DuckDBPyConnection, path: str, reader: str
     if row is None or len(row) != len(names):
         return names
     return [name if raw is None else str(raw) for raw, name in zip(row, names, strict=True)]
+
+
+def _check_lines(connection: duckdb.DuckDBPyConnection, call: str, header: str) -> None:
+    """Raises where lines differ in length: DuckDB then takes the whole line for one column, without a word."""
+    import duckdb
+
+    commas = f"{call[:-1]}, delim=',', quote='\"', escape='\"')"
+    try:
+        connection.execute(f"SELECT count(*) FROM {commas}").fetchall()
+    except duckdb.Error:
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(header.count(",") + 1))
+        fixed = commas.replace(_TYPED, f"header=true, auto_detect=false, columns={{{columns}}}").replace(
+            ", comment=''", ""
+        )
+        connection.execute(f"SELECT count(*) FROM {fixed}").fetchall()
+        raise
 
 
 def _top_level(schema: list[tuple[str, int | None]]) -> tuple[str, ...]:

@@ -47,6 +47,6 @@ def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int)
     n = min(n, total // max(least, 1), len(work))
     if n < 2:
         return [slice(0, len(work))] if len(work) else []
-    bounds = np.searchsorted(np.cumsum(work), np.arange(1, n) * (total / n))
+    bounds = np.searchsorted(np.cumsum(work), np.arange(1, n) * (total / n)) + 1
     edges = np.unique(np.concatenate([[0], bounds, [len(work)]]))
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
