@@ -12,17 +12,20 @@ import numpy as np
 
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads
-from ald.data.coded import Attribute
+from ald.data.coded import Attribute, AuditData
 from ald.data.columns import as_word
 from ald.data.prepare import DataSummary, Roles, prepare
 from ald.data.sources import load
-from ald.evaluation import Assessment, assess
-from ald.findings import Finding, finding
+from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
+from ald.findings import Also, Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
 from ald.ranking import listed, rank
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
-from ald.search.rules import Candidates, candidates, decode
-from ald.search.tree import Forest
+from ald.search.membership import member_mask
+from ald.search.representatives import nearest_nodes, representatives
+from ald.search.rules import Candidates, candidates, decode, named
+from ald.search.tree import CodedCriterion, Forest
+from ald.statistics import rounded
 from ald.threads import available_threads
 
 Progress = Callable[[str, float], None]
@@ -46,6 +49,7 @@ def audit(
     level: float = 0.05,
     adjust: str = "bh",
     preset: str | None = None,
+    explore: bool = True,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -66,6 +70,7 @@ def audit(
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
     preset: "paper" for the search of the 2023 paper; None for ours.
+    explore: False tests every leaf of the forest instead of a list without repetition (always so in the paper's search).
     seed: same seed, same result, whatever the number of threads.
     progress: called with the name of the step and the share of it that is done.
 
@@ -97,6 +102,7 @@ def audit(
         level=level,
         adjust=adjust,
         preset=preset,
+        explore=explore,
         seed=seed,
     )
     return run(data, roles, config, threads=threads, progress=progress)
@@ -125,25 +131,35 @@ def run(
     say("search", 0.0)
     rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
     rates = RateCounter(search_rates(config), d1.n_cells)
-    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: say("search", share))
-    proposed = candidates(forest, d1)
+    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: say("search", share / 2))
+    if config.explores:
+        proposed = representative_candidates(d1, rates, forest, config.groups, lambda share: say("search", share))
+    else:
+        proposed = candidates(forest, d1)
 
     say("assess", 0.0)
-    assessment = assess(
+    assessor = assess_in_order if config.explores else assess
+    assessment = assessor(
         proposed.criteria, d2, config.notion, adjustment=config.adjust, level=config.level, threads=threads
     )
 
     say("rank", 0.0)
     order = rank(assessment, proposed.criteria, d2.attributes, config.ranking)
     chosen = listed(assessment, order, config.level, config.groups)
-    say("rank", 1.0)
     results = Results(
-        attributes=d1.attributes, cell_names=cell_names, proposed=proposed, assessment=assessment, order=order
+        attributes=d1.attributes,
+        cell_names=cell_names,
+        proposed=proposed,
+        assessment=assessment,
+        order=order,
+        level=config.level,
+        also=overlaps(proposed, d2),
     )
+    say("rank", 1.0)
     return Audit(
         config=config,
         data_summary=summary,
-        groups=tuple(results[int(i)] for i in chosen),
+        groups=results.listed(chosen, selective=config.explores),
         forest=forest.with_attributes(d1.attributes),
         _candidates=results,
     )
@@ -154,6 +170,35 @@ def search_rates(config: AuditConfig) -> tuple[Rate, ...]:
     if config.preset == "paper" and config.notion.needs_truth:
         return (ERROR,)
     return config.notion.rates
+
+
+def representative_candidates(
+    d1: AuditData, rates: RateCounter, forest: Forest, groups: int, progress: Callable[[float], None]
+) -> Candidates:
+    """The representatives as candidates, each with the forest's node that comes closest to it."""
+    progress(0.5)
+    found = representatives(d1, rates, forest, groups)
+    trees, nodes = nearest_nodes([r.criterion for r in found], forest, d1)
+    return Candidates(
+        criteria=tuple(named(r.criterion, d1) for r in found),
+        tree=trees,
+        node=nodes,
+        also=tuple(tuple(named(other, d1) for other in r.also) for r in found),
+    )
+
+
+def overlaps(proposed: Candidates, d2: AuditData) -> dict[int, tuple[tuple[CodedCriterion, int, float], ...]]:
+    """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
+    out = {}
+    for i, others in enumerate(proposed.also):
+        own = member_mask(proposed.criteria[i], d2)
+        size = max(int(d2.counts[own].sum()), 1)
+        masks = [member_mask(other, d2) for other in others]
+        out[i] = tuple(
+            (other, int(d2.counts[mask].sum()), float(rounded(d2.counts[mask & own].sum() / size) or 0.0))
+            for other, mask in zip(others, masks, strict=True)
+        )
+    return out
 
 
 def minimum_rows(rules: GrowthRules) -> int:
@@ -173,14 +218,41 @@ class Results(Sequence[Finding]):
     proposed: Candidates
     assessment: Assessment
     order: IntArray
+    level: float
+    also: dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 
     def __len__(self) -> int:
         return len(self.proposed)
 
     def __getitem__(self, i: Any) -> Any:
-        criterion = decode(self.proposed.criteria[i], self.attributes)
-        tree, node = self.proposed.tree[i], self.proposed.node[i]
-        return finding(criterion, self.assessment, i, self.cell_names, tree, node)
+        return self._finding(i, self.level, None)
+
+    def _finding(self, i: int, level: float, selected: Assessment | None) -> Finding:
+        also = tuple(
+            Also(criterion=decode(other, self.attributes), size=size, overlap=overlap)
+            for other, size, overlap in self.also.get(i, ())
+        )
+        return finding(
+            decode(self.proposed.criteria[i], self.attributes),
+            self.assessment,
+            i,
+            self.cell_names,
+            tree=self.proposed.tree[i],
+            node=self.proposed.node[i],
+            level=level,
+            selected=selected,
+            also=also,
+        )
+
+    def listed(self, chosen: IntArray, *, selective: bool) -> tuple[Finding, ...]:
+        """The listed findings. Their intervals are selective: they hold at level * listed / tested (Benjamini-Yekutieli)."""
+        if not selective or len(chosen) == 0:
+            return tuple(self[int(i)] for i in chosen)
+        tested = int(np.count_nonzero(~np.isnan(self.assessment.log_p)))
+        level = self.level * len(chosen) / tested
+        everyone = self.assessment.inside[0] + self.assessment.outside[0]
+        adjusted = assess_counts(self.assessment.inside, everyone, self.assessment.notion, level=level)
+        return tuple(self._finding(int(i), level, adjusted) for i in chosen)
 
     def ranked(self) -> tuple[Finding, ...]:
         """All candidates as findings in ranked order."""

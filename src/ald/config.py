@@ -29,6 +29,7 @@ class AuditConfig:
     level: float = 0.05
     adjust: str = "bh"
     preset: str | None = None
+    explore: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,6 +48,14 @@ class AuditConfig:
                 f"the notion {self.notion.name!r} compares predictions with the truth: give prediction=... and truth=... "
                 "instead of outcome=..., or use the notion 'statistical parity'"
             )
+
+        if not isinstance(self.explore, bool):
+            raise SettingError(f"explore must be true or false, not {self.explore!r}")
+
+    @property
+    def explores(self) -> bool:
+        """Whether the list is one without repetition, found by exploring; the paper's search never is."""
+        return self.explore and self.preset is None
 
 
 def check_threads(threads: int | None) -> None:

@@ -6,16 +6,18 @@ This module receives D2 and criteria. It never receives D1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald.arrays import FloatArray, IntArray
-from ald.data.coded import AuditData
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.data.coded import AuditData, weighted_bincount
+from ald.exact import exact_log_p, is_small
 from ald.notions import Notion, Rate, RateCounter
-from ald.search.membership import count_members
+from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.tree import CodedCriterion
 from ald.statistics import adjust, chi2_2x2, chi2_log_sf, combine_bonferroni, combine_fisher, newcombe
+from ald.stratified import cmh_statistics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,7 @@ class Assessment:
     df: int
     log_p: FloatArray
     log_p_adjusted: FloatArray
+    test: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.psi)
@@ -92,7 +95,7 @@ def undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: i
     return ""
 
 
-def assess(
+def assess_in_order(
     criteria: Sequence[CodedCriterion],
     data: AuditData,
     notion: Notion,
@@ -101,13 +104,78 @@ def assess(
     level: float = 0.05,
     threads: int = 1,
 ) -> Assessment:
-    """Tests every criterion on this data: a chi2 test per rate against everyone else, combined and corrected."""
+    """Tests groups on this data, each also given those before it: the larger of its marginal and its stratified p counts.
+
+    The order and the groups to condition on were fixed on other data. Small groups are tested exactly.
+    """
+    marginal = assess(criteria, data, notion, adjustment=adjustment, level=level, threads=threads, exact=True)
+    rates = RateCounter(notion.rates, data.n_cells)
+    log_p, tests = marginal.log_p.copy(), list(marginal.test)
+    masks = [member_mask(criterion, data) for criterion in criteria]
+    for i in range(1, len(criteria)):
+        strata = membership_strata(masks[:i])
+        given, test = _stratified_log_p(masks[i], strata, data, rates)
+        # Undefined: the groups before this one leave nothing of it to compare; then it adds nothing.
+        if not np.isnan(log_p[i]) and not given <= log_p[i]:
+            log_p[i], tests[i] = (0.0 if np.isnan(given) else given), f"{test}, given earlier groups"
+    return replace(marginal, log_p=log_p, log_p_adjusted=adjust(log_p, adjustment), test=tuple(tests))
+
+
+def _stratified_log_p(mask: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter) -> tuple[float, str]:
+    """log p of a group within strata, per rate by Cochran-Mantel-Haenszel or exactly, and combined; and the test used."""
+    shape = (int(strata.max()) + 1, data.n_cells)
+    keys = strata * data.n_cells + data.cells
+    totals = weighted_bincount(keys, data.counts, shape[0] * shape[1]).reshape(shape)
+    inside = weighted_bincount(keys[mask], data.counts[mask], shape[0] * shape[1]).reshape(shape)
+    log_ps = chi2_log_sf(cmh_statistics(inside, totals, rates), np.asarray(1))
+    hit, base, hits, bases = rates.hit(inside), rates.base(inside), rates.hit(totals), rates.base(totals)
+    test = "stratified chi2"
+    for r in range(len(log_ps)):
+        # Strata that say nothing are left out: an empty side, or one outcome only.
+        use = (base[r] > 0) & (base[r] < bases[r]) & (hits[r] > 0) & (hits[r] < bases[r])
+        columns = [column[r][use] for column in (hit, base, hits, bases)]
+        h, b, hs, bs = (int(column.sum()) for column in columns)
+        if use.any() and is_small(h, b, hs - h, bs - b):
+            log_ps[r] = exact_log_p([tuple(row) for row in np.stack(columns, axis=1).tolist()])
+            test = "stratified exact"
+    return float(_combine(log_ps[:, None], rates)[1][0]), test
+
+
+def _combine(log_ps: FloatArray, rates: RateCounter) -> tuple[FloatArray | None, FloatArray]:
+    """Fisher's statistic (None if the rates are not combined by it) and log p from the rates' log p."""
+    if len(log_ps) == 1:
+        return None, log_ps[0]
+    if rates.disjoint:
+        return combine_fisher(log_ps)
+    return None, combine_bonferroni(log_ps)
+
+
+def assess(
+    criteria: Sequence[CodedCriterion],
+    data: AuditData,
+    notion: Notion,
+    *,
+    adjustment: str = "bh",
+    level: float = 0.05,
+    threads: int = 1,
+    exact: bool = False,
+) -> Assessment:
+    """Tests every criterion on this data: a chi2 test per rate against everyone else, combined and corrected.
+
+    `exact`: Fisher's exact test instead wherever an expected count is small.
+    """
     inside = count_members(criteria, data, threads)
-    return assess_counts(inside, data.cell_counts(), notion, adjustment=adjustment, level=level)
+    return assess_counts(inside, data.cell_counts(), notion, adjustment=adjustment, level=level, exact=exact)
 
 
 def assess_counts(
-    inside: IntArray, everyone: IntArray, notion: Notion, *, adjustment: str = "bh", level: float = 0.05
+    inside: IntArray,
+    everyone: IntArray,
+    notion: Notion,
+    *,
+    adjustment: str = "bh",
+    level: float = 0.05,
+    exact: bool = False,
 ) -> Assessment:
     """As `assess`, from the counts per cell of each group and of everyone."""
     rates = RateCounter(notion.rates, inside.shape[1])
@@ -121,13 +189,16 @@ def assess_counts(
     tables = (hits_in, base_in - hits_in, hits_out, base_out - hits_out)
     statistics = np.stack([chi2_2x2(*(column[r] for column in tables)) for r in range(len(notion.rates))])
     log_ps = chi2_log_sf(statistics, np.asarray(1))
-    if len(notion.rates) == 1:
-        statistic, log_p, df = statistics[0], log_ps[0], 1
-    elif rates.disjoint:
-        statistic, log_p = combine_fisher(log_ps)
-        df = 2 * len(notion.rates)
-    else:
-        statistic, log_p, df = np.max(statistics, axis=0), combine_bonferroni(log_ps), 1
+    tests = ["chi2"] * len(inside)
+    if exact:
+        for r, i in zip(*np.nonzero(~np.isnan(log_ps)), strict=True):
+            h_in, b_in, h_out, b_out = (int(x[r, i]) for x in (hits_in, base_in, hits_out, base_out))
+            if is_small(h_in, b_in, h_out, b_out):
+                log_ps[r, i] = exact_log_p([(h_in, b_in, h_in + h_out, b_in + b_out)])
+                tests[i] = "exact"
+    fisher, log_p = _combine(log_ps, rates)
+    statistic = np.max(statistics, axis=0) if fisher is None else fisher
+    df = 1 if fisher is None else 2 * len(notion.rates)
     differences = _ratio(hits_in, base_in) - _ratio(hits_out, base_out)
     part_low, part_high = newcombe(hits_in, base_in, hits_out, base_out, level)
     low, high = part_low[0], part_high[0]
@@ -152,6 +223,7 @@ def assess_counts(
         df=df,
         log_p=log_p,
         log_p_adjusted=adjust(log_p, adjustment),
+        test=tuple(tests),
     )
 
 

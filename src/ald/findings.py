@@ -12,6 +12,15 @@ from ald.statistics import rounded
 
 
 @dataclass(frozen=True, kw_only=True)
+class Also:
+    """Another description of about the same people: its size on D2 and the share of the group that it holds."""
+
+    criterion: Criterion
+    size: int
+    overlap: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
 
@@ -40,6 +49,10 @@ class Finding:
     log10_p_adjusted: float | None
     tree: int
     node: int
+    test: str = "chi2"
+    interval_level: float = 0.95
+    interval_unadjusted: tuple[float | None, float | None] = (None, None)
+    also: tuple[Also, ...] = ()
     undefined: str = ""
 
     def __repr__(self) -> str:
@@ -51,6 +64,11 @@ class Finding:
         entry = {field.name: getattr(self, field.name) for field in fields(self)}
         entry["criterion"] = str(self.criterion)
         entry["interval"] = list(self.interval)
+        entry["interval_unadjusted"] = list(self.interval_unadjusted)
+        entry["also"] = [
+            {"criterion": str(other.criterion), "conditions": other.criterion.to_list(), "size": other.size, "overlap": other.overlap}
+            for other in self.also
+        ]
         entry["part_intervals"] = {key: list(bounds) for key, bounds in self.part_intervals.items()}
         return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
 
@@ -60,17 +78,35 @@ class Finding:
         values = {key: value for key, value in entry.items() if key != "conditions"}
         values["criterion"] = Criterion.from_list(entry["conditions"])
         values["interval"] = tuple(entry["interval"])
+        values["interval_unadjusted"] = tuple(entry["interval_unadjusted"])
+        values["also"] = tuple(
+            Also(criterion=Criterion.from_list(other["conditions"]), size=other["size"], overlap=other["overlap"])
+            for other in entry["also"]
+        )
         values["part_intervals"] = {key: tuple(bounds) for key, bounds in entry["part_intervals"].items()}
         return cls(**values)
 
 
 def finding(
-    criterion: Criterion, assessment: Assessment, i: int, cell_names: tuple[str, ...], tree: int, node: int
+    criterion: Criterion,
+    assessment: Assessment,
+    i: int,
+    cell_names: tuple[str, ...],
+    *,
+    tree: int,
+    node: int,
+    level: float,
+    selected: Assessment | None = None,
+    also: tuple[Also, ...] = (),
 ) -> Finding:
-    """Candidate i of an assessment as a finding."""
+    """Candidate i of an assessment as a finding.
+
+    `level` is that of the intervals; `selected`, for listed groups, has intervals adjusted for their selection.
+    """
+    intervals = selected or assessment
     keys = [rate.key for rate in assessment.notion.rates]
     inside, outside = assessment.rate_in[:, i].tolist(), assessment.rate_out[:, i].tolist()
-    lows, highs = assessment.part_low[:, i].tolist(), assessment.part_high[:, i].tolist()
+    lows, highs = intervals.part_low[:, i].tolist(), intervals.part_high[:, i].tolist()
     log_p, log_p_adjusted = float(assessment.log_p[i]), float(assessment.log_p_adjusted[i])
     return Finding(
         criterion=criterion,
@@ -81,7 +117,7 @@ def finding(
         rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
         rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
         ratios={key: rounded(a / b) if b > 0 else None for key, a, b in zip(keys, inside, outside, strict=True)},
-        interval=(rounded(assessment.low[i]), rounded(assessment.high[i])),
+        interval=(rounded(intervals.low[i]), rounded(intervals.high[i])),
         part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
         counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
         counts_outside=dict(zip(cell_names, assessment.outside[i].tolist(), strict=True)),
@@ -93,6 +129,10 @@ def finding(
         log10_p_adjusted=rounded(log_p_adjusted / log(10)),
         tree=tree,
         node=node,
+        test=assessment.test[i],
+        interval_level=float(rounded(1.0 - level) or 0.0),
+        interval_unadjusted=(rounded(assessment.low[i]), rounded(assessment.high[i])),
+        also=also,
         undefined=assessment.reason(i),
     )
 

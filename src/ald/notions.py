@@ -121,10 +121,10 @@ class RateCounter:
 def _sums(counts: IntArray, cells: list[tuple[int, ...]]) -> IntArray:
     """Sums over some cells per rate: integer matrix products are slower than adding a few columns."""
     out = np.empty((len(cells), *counts.shape[:-1]), dtype=np.int64)
-    for total, (first, *others) in zip(out, cells, strict=True):
-        total[...] = counts[..., first]
+    for rate, (first, *others) in enumerate(cells):
+        out[rate] = counts[..., first]
         for cell in others:
-            total += counts[..., cell]
+            out[rate] += counts[..., cell]
     return out
 
 

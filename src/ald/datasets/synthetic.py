@@ -1,4 +1,4 @@
-"""The synthetic data sets of the method's evaluation: a continuous attribute, and a hidden intersection."""
+"""The synthetic data sets of the evaluation: disparities that are known, in data that is random otherwise."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def make_synthetic(
 
     1: an age band of `width` years around 54 has a higher rate, and race matters a little.
     2: the rate depends on race and gender together, and on neither alone.
+    3: a classifier ("prediction", "truth") whose errors differ for a = 1 and b = 1, in opposite directions.
+    4: the rate depends on the parity of three attributes, and on no two of them.
+    5: two findings: women between 30 and 50 have a lower rate, people of region 3 a higher one (rho does not matter).
     `irrelevant` more attributes alternate between four equal levels and uniform numbers.
 
     >>> {name: len(column) for name, column in make_synthetic(2, n=500, irrelevant=1).items()}
@@ -34,10 +37,10 @@ def make_synthetic(
         raise SettingError(f"there is no synthetic data set {dataset!r}; there are {sorted(_GENERATORS)}")
     rng = np.random.default_rng(seed)
     columns = _GENERATORS[dataset](rng, n, rho, width)
-    y = columns.pop("y")
+    outcomes = {name: columns.pop(name) for name in ("y", "prediction", "truth") if name in columns}
     for i in range(1, irrelevant + 1):
         columns[f"noise{i}"] = rng.choice(["a", "b", "c", "d"], n) if i % 2 else rng.random(n)
-    return columns | {"y": y}
+    return columns | outcomes
 
 
 def _age_band(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
@@ -66,7 +69,40 @@ def _intersection(rng: np.random.Generator, n: int, rho: float, width: float) ->
     }
 
 
+def _opposite_errors(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
+    a, b, c = rng.integers(2, size=n), rng.integers(2, size=n), rng.integers(3, size=n)
+    age = rng.uniform(18, 90, n)
+    truth = rng.integers(2, size=n)
+    group = (a == 1) & (b == 1)
+    false_positive, false_negative = np.where(group, 0.3 + rho / 2, 0.3), np.where(group, 0.3 - rho / 2, 0.3)
+    wrong = rng.random(n) < np.where(truth == 1, false_negative, false_positive)
+    named = {"a": a, "b": b, "c": c}
+    words = {name: np.char.add(name, values.astype(str)) for name, values in named.items()}
+    return words | {"age": age, "prediction": np.where(wrong, 1 - truth, truth), "truth": truth}
+
+
+def _parity(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
+    parts = {name: rng.integers(2, size=n) for name in ("a", "b", "c")}
+    odd = sum(parts.values()) % 2 == 1
+    y = rng.random(n) < np.where(odd, 0.5 + rho / 2, 0.5 - rho / 2)
+    words = {name: np.char.add(name, values.astype(str)) for name, values in parts.items()}
+    return words | {"y": y.astype(np.int64)}
+
+
+def _two_findings(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
+    age = rng.uniform(18, 90, n)
+    sex = rng.choice(["f", "m"], n)
+    region = rng.choice(["1", "2", "3", "4"], n, p=[0.4, 0.3, 0.2, 0.1])
+    job = rng.choice(["a", "b", "c", "d", "e"], n)
+    rate = 0.5 - 0.15 * ((age > 30) & (age <= 50) & (sex == "f")) + 0.10 * (region == "3")
+    y = rng.random(n) < rate
+    return {"age": age, "sex": sex, "region": region, "job": job, "y": y.astype(np.int64)}
+
+
 _GENERATORS: dict[int, Callable[[np.random.Generator, int, float, float], Columns]] = {
     1: _age_band,
     2: _intersection,
+    3: _opposite_errors,
+    4: _parity,
+    5: _two_findings,
 }

@@ -36,8 +36,8 @@ def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, ra
     offsets = histograms.offsets
     segment = histograms.request
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
-    hits, bases = integer_sums(hit.T, offsets).T, integer_sums(base.T, offsets).T
-    present = integer_sums((base > 0).astype(np.int64).T, offsets).T
+    hits, bases = integer_sums(hit, offsets), integer_sums(base, offsets)
+    present = integer_sums(base > 0, offsets)
     testable = (present >= 2) & (hits > 0) & (hits < bases)
     # Integers: exactly zero where the outcome does not depend on the value.
     cross = (hit * bases[:, segment] - base * hits[:, segment]).astype(float)

@@ -18,7 +18,6 @@ from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
 from ald.search.splitting import best_splits
 from ald.search.tree import Forest, Level, LevelSplits, in_preorder
 from ald.statistics import log1m_exp
-from ald.threads import in_threads
 
 SAMPLE_SHARE = 0.632
 
@@ -88,7 +87,7 @@ def grow_forest(
 ) -> Forest:
     """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement."""
     n = int(SAMPLE_SHARE * data.total)
-    samples = in_threads(lambda rng: draw(data.counts, n, rng), rngs, threads)
+    samples = [draw(data.counts, n, rng) for rng in rngs]
     counter = MemoryCounter(data, samples, threads)
     return grow(counter, data.attributes, data.scores(), rates, rules, rngs, progress=progress)
 
@@ -206,7 +205,7 @@ class _Grower:
         """Requests whose p-value is below alpha; strictly, so that alpha = 1 still needs p < 1 (SPEC 3.3)."""
         log_p = association.log_p
         if self.rules.bonferroni:
-            tests = integer_sums(association.testable.astype(np.int64), per_node)
+            tests = integer_sums(association.testable, per_node)
             log_p = log1m_exp(tests[owner(per_node)] * log1m_exp(log_p))
         with np.errstate(invalid="ignore"):
             return np.asarray(association.testable & (log_p < np.log(self.rules.alpha)))
@@ -238,8 +237,9 @@ class _Grower:
         self, level: Level, tests: LevelTests, request: IntArray, histograms: Histograms, goes_left: BoolArray
     ) -> _Step:
         parent, attribute = tests.nodes[request], tests.attributes[request]
-        left = integer_sums(histograms.counts * goes_left[:, None], histograms.offsets)
-        right = integer_sums(histograms.counts * ~goes_left[:, None], histograms.offsets)
+        by_cell = np.ascontiguousarray(histograms.counts.T)
+        left = integer_sums(by_cell * goes_left, histograms.offsets).T
+        right = integer_sums(by_cell, histograms.offsets).T - left
         # Rows without a value of the attribute follow the larger child; they are on neither side of the criterion.
         missing = level.counts[parent] - left - right
         missing_left = left.sum(axis=1) > right.sum(axis=1)

@@ -64,3 +64,11 @@ def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
         else:
             mask &= (code >= condition.low) & (code < condition.high)
     return mask
+
+
+def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
+    """The stratum of every row: its pattern of membership, numbered over the patterns that occur."""
+    pattern = np.zeros(len(masks[0]), dtype=np.int64)
+    for mask in masks:
+        pattern = 2 * pattern + mask
+    return np.unique(pattern, return_inverse=True)[1]

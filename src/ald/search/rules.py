@@ -19,6 +19,7 @@ class Candidates:
     criteria: tuple[CodedCriterion, ...]
     tree: tuple[int, ...]
     node: tuple[int, ...]
+    also: tuple[tuple[CodedCriterion, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.criteria)
@@ -26,11 +27,7 @@ class Candidates:
 
 def candidates(forest: Forest, data: AuditData) -> Candidates:
     """The criteria of all leaves, without repetition and without "everyone". `data` is what the forest grew on."""
-    present = {
-        a: np.flatnonzero(np.bincount(code, minlength=attribute.size)[: attribute.size]).tolist()
-        for a, (attribute, code) in enumerate(zip(data.attributes, data.codes, strict=True))
-        if attribute.kind == "ordinal"
-    }
+    present = _present(data)
     paths = forest.criteria([attribute.size for attribute in data.attributes])
     seen: dict[CodedCriterion, int] = {}
     for i in np.flatnonzero(forest.is_leaf).tolist():
@@ -40,6 +37,20 @@ def candidates(forest: Forest, data: AuditData) -> Candidates:
     return Candidates(
         criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist())
     )
+
+
+def _present(data: AuditData) -> dict[int, list[int]]:
+    """Per ordered attribute with levels: the levels that occur."""
+    return {
+        a: np.flatnonzero(np.bincount(code, minlength=attribute.size)[: attribute.size]).tolist()
+        for a, (attribute, code) in enumerate(zip(data.attributes, data.codes, strict=True))
+        if attribute.kind == "ordinal"
+    }
+
+
+def named(criterion: CodedCriterion, data: AuditData) -> CodedCriterion:
+    """The criterion with ordered levels named one by one, as `candidates` gives it."""
+    return _named(criterion, _present(data))
 
 
 def _named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedCriterion:

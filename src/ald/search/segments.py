@@ -15,18 +15,22 @@ def owner(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1), offsets[1:] - offsets[:-1])
 
 
-def integer_sums(values: IntArray, offsets: IntArray) -> IntArray:
-    """Sums over the first axis within segments; exact, empty segments give 0."""
-    running = np.zeros((len(values) + 1, *values.shape[1:]), dtype=np.int64)
-    np.cumsum(values, axis=0, out=running[1:])
-    return np.asarray(running[offsets[1:]] - running[offsets[:-1]])
+def integer_sums(values: AnyArray, offsets: IntArray) -> IntArray:
+    """Sums over the last axis within segments; exact, empty segments give 0."""
+    running = _running(values)
+    return np.asarray(running[..., offsets[1:]] - running[..., offsets[:-1]])
 
 
 def running_sums(values: IntArray, offsets: IntArray) -> IntArray:
-    """Cumulative sums over the first axis that start anew in every segment; exact."""
-    running = np.zeros((len(values) + 1, *values.shape[1:]), dtype=np.int64)
-    np.cumsum(values, axis=0, out=running[1:])
-    return np.asarray(running[1:] - np.repeat(running[offsets[:-1]], offsets[1:] - offsets[:-1], axis=0))
+    """Cumulative sums over the last axis that start anew in every segment; exact."""
+    running = _running(values)
+    return np.asarray(running[..., 1:] - np.repeat(running[..., offsets[:-1]], offsets[1:] - offsets[:-1], axis=-1))
+
+
+def _running(values: AnyArray) -> IntArray:
+    running = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=np.int64)
+    np.cumsum(values, axis=-1, out=running[..., 1:])
+    return running
 
 
 def _reduce(ufunc: np.ufunc, values: AnyArray, offsets: IntArray, empty: float) -> FloatArray:

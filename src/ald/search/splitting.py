@@ -50,15 +50,13 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     return Splits(found=found, statistic=statistic, goes_left=goes_left)
 
 
-def two_sample(left: IntArray, total: IntArray, rates: RateCounter) -> FloatArray:
-    """The two-sample statistic, summed over rates, of those on the left against the rest (last axis: cells)."""
-    hit, base = rates.hit(left), rates.base(left)
-    hits, bases = rates.hit(total), rates.base(total)
+def two_sample(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
+    """The two-sample statistic, summed over rates (first axis), of `hit` of `base` within `hits` of `bases`."""
     cross = (hit * bases - base * hits).astype(float)
     scale = (hits * (bases - hits).astype(float)) * (base * (bases - base).astype(float))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(scale > 0, cross * cross / scale * (bases - 1), 0.0)
-    return np.asarray(value.sum(axis=0))
+    return np.asarray(value[0] if len(value) == 1 else value.sum(axis=0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +70,12 @@ class _Scan:
 
 def _scan(counts: IntArray, offsets: IntArray, rates: RateCounter, min_bucket: IntArray) -> _Scan:
     segment = owner(offsets)
-    left = running_sums(counts, offsets)
-    total = integer_sums(counts, offsets)[segment]
-    statistic = two_sample(left, total, rates)
-    n_left, n = left.sum(axis=1), total.sum(axis=1)
+    hit, base = running_sums(rates.hit(counts), offsets), running_sums(rates.base(counts), offsets)
+    people = np.ascontiguousarray(counts.sum(axis=1))
+    n_left, n = running_sums(people, offsets), integer_sums(people, offsets)[segment]
+    # The last entry of a segment holds its totals.
+    last = np.maximum(offsets[1:] - 1, 0)[segment]
+    statistic = two_sample(hit, base, hit[:, last], base[:, last])
     admissible = (n_left >= min_bucket[segment]) & (n - n_left >= min_bucket[segment]) & (statistic > 0)
     position, best = first_best(np.where(admissible, statistic, -np.inf), offsets)
     unrestricted = maxima(np.where(n_left < n, statistic, -np.inf), offsets)
@@ -139,8 +139,8 @@ def _mean(histograms: Histograms, rates: RateCounter, direction: FloatArray) -> 
     """The levels' rates along a direction; a level outside a rate's base takes the node's mean of it."""
     segment = histograms.request
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
-    total = integer_sums(histograms.counts, histograms.offsets)
-    hits, bases = rates.hit(total)[:, segment], rates.base(total)[:, segment]
+    hits = integer_sums(hit, histograms.offsets)[:, segment]
+    bases = integer_sums(base, histograms.offsets)[:, segment]
     overall = hits / np.maximum(bases, 1)
     mean = np.where(base > 0, hit / np.maximum(base, 1), overall)
     if len(rates.rates) == 1:
@@ -172,7 +172,7 @@ def _enumerate(
             total = counts.sum(axis=1)[:, None, :]
             # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
             right_counts = (right.astype(float) @ counts[:, 1:].astype(float)).astype(np.int64)
-            statistic = two_sample(total - right_counts, np.broadcast_to(total, right_counts.shape), rates)
+            statistic = two_sample(rates.hit(right_counts), rates.base(right_counts), rates.hit(total), rates.base(total))
             n_right, n = right_counts.sum(axis=2), total.sum(axis=2)
             limit = min_bucket[block, None]
             admissible = (n_right >= limit) & (n - n_right >= limit) & (statistic > 0)

@@ -1,0 +1,137 @@
+"""A list without repetition, chosen on D1: which groups are tested on D2, in which order, and given which others.
+
+Round by round the search looks for the strongest group given those already taken (a stratified test), so that no finding
+is told twice and a weaker one is not hidden by a stronger one. Nothing here ever sees D2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log
+
+import numpy as np
+
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.data.coded import Attribute, AuditData
+from ald.notions import RateCounter
+from ald.search.coarse import coarse_view
+from ald.search.membership import count_members, member_mask, membership_strata
+from ald.search.proposals import combinations_beyond_parts, forest_nodes
+from ald.search.rules import complexity
+from ald.search.scoring import Scorer
+from ald.search.sharpen import sharpen, singles
+from ald.search.tree import CodedCondition, CodedCriterion, Forest
+
+# A group whose membership correlates this much with that of one already taken tells the same finding.
+SAME = 0.6
+# After the first group, the search stops when the best one left is no better than chance on D1 itself.
+STOP = 0.25
+# Groups taken at most, per group that the list shall have.
+PER_LISTED = 2
+_SINGLES = 8
+_MAX_TAKEN = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Representative:
+    """A group to be tested, given all representatives before it, and other descriptions of about the same people."""
+
+    criterion: CodedCriterion
+    also: tuple[CodedCriterion, ...] = ()
+
+
+def representatives(
+    data: AuditData, rates: RateCounter, forest: Forest, groups: int
+) -> tuple[Representative, ...]:
+    """The groups to test on D2, in the order in which they condition on each other."""
+    view = coarse_view(data)
+    plain = Scorer(view, rates)
+    supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
+    starts = [*supported, *forest_nodes(forest, plain)]
+    taken: list[CodedCriterion] = []
+    masks: list[BoolArray] = []
+    seen: dict[CodedCriterion, None] = {}
+    while len(taken) < min(PER_LISTED * groups, _MAX_TAKEN):
+        scorer = Scorer(view, rates, membership_strata(masks) if masks else None)
+        own = singles(scorer)
+        found = sharpen([*own[:_SINGLES], *starts], scorer)
+        if not taken:
+            found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
+        seen |= dict.fromkeys([*found, *own[:_SINGLES]])
+        best = _first_allowed(found, data, masks)
+        if best is None or (taken and found[best] >= log(STOP)):
+            break
+        taken.append(simplest(best, found, data))
+        masks.append(member_mask(taken[-1], data))
+    return _folded(taken, masks, list(seen), data)
+
+
+def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:
+    """The correlation of two memberships over all people; 0 if one of them does not vary."""
+    n = float(counts.sum())
+    in_a, in_b, both = (float(counts[mask].sum()) for mask in (a, b, a & b))
+    spread = in_a * (n - in_a) * in_b * (n - in_b)
+    return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0
+
+
+def _first_allowed(
+    found: dict[CodedCriterion, float], data: AuditData, masks: Sequence[BoolArray]
+) -> CodedCriterion | None:
+    for criterion in sorted(found, key=lambda c: (found[c], c)):
+        mask = member_mask(criterion, data)
+        if all(abs(correlation(mask, other, data.counts)) < SAME for other in masks):
+            return criterion
+    return None
+
+
+def simplest(best: CodedCriterion, found: dict[CodedCriterion, float], data: AuditData) -> CodedCriterion:
+    """Of a group of one condition and its complement, the one with fewer levels, then the first in canonical order."""
+    options = [best, *complement(best, data.attributes)]
+    return min(options, key=lambda c: (*complexity(c, data.attributes), c))
+
+
+def complement(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> list[CodedCriterion]:
+    """The complement as a criterion, where one condition can say it: no missing values, no bound on both sides."""
+    if len(criterion) != 1:
+        return []
+    (c,) = criterion
+    attribute = attributes[c.attribute]
+    if c.levels:
+        rest = tuple(code for code in range(attribute.size) if code not in c.levels)
+        return [(CodedCondition(c.attribute, 0, 0, rest),)] if rest else []
+    return []
+
+
+def _folded(
+    taken: Sequence[CodedCriterion], masks: Sequence[BoolArray], seen: Sequence[CodedCriterion], data: AuditData
+) -> tuple[Representative, ...]:
+    """The representatives, each with the other descriptions found that belong to it."""
+    also: list[list[CodedCriterion]] = [[] for _ in taken]
+    for criterion in seen:
+        if criterion in taken or not taken:
+            continue
+        mask = member_mask(criterion, data)
+        alike: FloatArray = np.array([abs(correlation(mask, other, data.counts)) for other in masks])
+        if alike.max() >= SAME:
+            also[int(np.argmax(alike))].append(criterion)
+    return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
+
+
+def nearest_nodes(
+    criteria: Sequence[CodedCriterion], forest: Forest, data: AuditData
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Per group the tree and node of the forest whose people are most alike (for pictures of the search)."""
+    paths = forest.criteria([attribute.size for attribute in data.attributes])
+    distinct = {path: i for i, path in reversed(list(enumerate(paths)))}
+    trees, nodes = [], []
+    for criterion in criteria:
+        inside = member_mask(criterion, data).astype(np.uint8)
+        split = replace(data, cells=inside, n_cells=2)
+        counts = count_members(list(distinct), split).astype(float)
+        in_node, both, n, size = counts.sum(axis=1), counts[:, 1], float(data.total), float(split.cell_counts()[1])
+        spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
+        at = distinct[list(distinct)[int(np.argmax(np.abs(n * both - in_node * size) / spread))]]
+        trees.append(int(forest.tree[at]))
+        nodes.append(int(forest.node[at]))
+    return tuple(trees), tuple(nodes)

@@ -1,0 +1,129 @@
+"""What a description is worth on D1: its evidence, less the price of having looked for it.
+
+The price is the logarithm of the number of alternatives that the search had, so that evidence plus price is about
+the logarithm of a p-value that is honest on D1 itself. A condition is worth naming only if it pays its price: spurious
+conditions fit any data a little better. D2 decides what is listed; this decides what is proposed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import comb, log
+
+import numpy as np
+
+from ald.arrays import FloatArray, IntArray
+from ald.data.coded import weighted_bincount
+from ald.notions import RateCounter
+from ald.search.coarse import CoarseView
+from ald.search.splitting import two_sample
+from ald.search.tree import CodedCondition, CodedCriterion
+from ald.statistics import chi2_log_sf
+from ald.stratified import cmh_statistics, combined_statistic
+
+# Effective numbers of different cut points of a continuous attribute, and of different intervals that hold half of the
+# people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
+# many independent tests. A bound added to other conditions can shave off any thin slice of the group: more of them.
+CUTS = {"alone": 30, "added": 150}
+INTERVALS = {"alone": 120, "added": 600}
+
+
+class Scorer:
+    """Evidence and prices of groups in one data set, within the strata of groups that are already taken. Immutable."""
+
+    def __init__(self, view: CoarseView, rates: RateCounter, strata: IntArray | None = None) -> None:
+        """`strata`: a number per row, from 0 on; evidence is then that of the stratified test."""
+        self.n_cells = view.data.n_cells
+        self.n_strata = 1 if strata is None else int(strata.max()) + 1
+        if strata is not None:
+            cells = (strata * self.n_cells + view.data.cells).astype(np.uint8)
+            data = replace(view.data, cells=cells, n_cells=self.n_cells * self.n_strata)
+            view = replace(view, data=data)
+        self.view, self.rates = view, rates
+        self.n_attributes = len(view.columns)
+        self.totals = self.by_stratum(view.totals)
+        self.hits, self.bases = rates.hit(self.totals.sum(axis=0)), rates.base(self.totals.sum(axis=0))
+        self.df = len(rates.rates) if rates.disjoint else 1
+        # Groups must be large enough for their chi2 to mean something.
+        self.people = int(view.totals.sum())
+        self.smallest = max(20, int(0.005 * self.people))
+        data = view.data
+        self.people_by_code = [
+            np.zeros(0) if a.is_nominal else weighted_bincount(codes, data.counts, a.size + 1)[: a.size]
+            for a, codes in zip(data.attributes, data.codes, strict=True)
+        ]
+
+    def by_stratum(self, counts: IntArray) -> IntArray:
+        """Counts per cell of all strata (last axis) as [..., strata, cells]."""
+        return counts.reshape(*counts.shape[:-1], self.n_strata, self.n_cells)
+
+    def pooled(self, counts: IntArray) -> IntArray:
+        """Counts per cell over all strata."""
+        return np.asarray(counts.reshape(*counts.shape[:-1], -1, self.n_cells).sum(axis=-2))
+
+    def statistic(self, inside: IntArray) -> FloatArray:
+        """The chi2 statistic of groups against everyone else, from their counts per stratum and cell (last axis)."""
+        n = inside.sum(axis=-1)
+        if self.n_strata > 1:
+            # As on D2: what counts is the weaker of the marginal and the stratified evidence.
+            parts = cmh_statistics(self.by_stratum(inside), self.totals, self.rates)
+            value = np.minimum(combined_statistic(parts, self.rates.disjoint), self.marginal(self.pooled(inside)))
+        else:
+            value = self.marginal(inside)
+        return np.where((n >= self.smallest) & (self.people - n >= self.smallest), value, 0.0)
+
+    def marginal(self, inside: IntArray) -> FloatArray:
+        """The statistic of groups against everyone else without strata, from their counts per cell."""
+        shape = (-1,) + (1,) * (inside.ndim - 1)
+        hits, bases = self.hits.reshape(shape), self.bases.reshape(shape)
+        hit, base = self.rates.hit(inside), self.rates.base(inside)
+        return two_sample(hit, base, hits, bases) if self.rates.disjoint else best_rate(hit, base, hits, bases)
+
+    def log_p(self, statistic: FloatArray) -> FloatArray:
+        """The evidence: log p of a statistic."""
+        log_p = chi2_log_sf(np.asarray(statistic, float), np.asarray(self.df))
+        return log_p if self.rates.disjoint else np.minimum(log_p + np.log(len(self.rates.rates)), 0.0)
+
+    def interval_price(self, attribute: int, share: FloatArray, *, two_sided: bool, alone: bool) -> FloatArray:
+        """The price of intervals that hold a share of the people: the number of different ones."""
+        n, kind = self.view.columns[attribute].n, "alone" if alone else "added"
+        if not two_sided:
+            return np.full(np.shape(share), log(max(1, min(CUTS[kind], 2 * (n - 1)))))
+        narrow = np.clip(np.minimum(share, 1.0 - share), 0.5 / self.people, 0.5)
+        return np.log(np.clip(0.5 * INTERVALS[kind] / narrow, 1, max(1, n * (n - 1) // 2)))
+
+    def root_people(self, attribute: int) -> FloatArray:
+        """The share of people with a value below each edge of the attribute's bins."""
+        column = self.view.columns[attribute]
+        running = np.concatenate([[0], np.cumsum(self.people_by_code[attribute])])
+        return np.asarray(running[column.edges] / max(running[-1], 1))
+
+    def level_price(self, attribute: int, n_levels: int) -> float:
+        """The price of naming some of the levels: how many to name, then which."""
+        n = self.view.columns[attribute].n
+        return log(max(n - 1, 1)) + log(comb(n, min(n_levels, n)))
+
+    def choice_price(self, n_named: int) -> float:
+        """The price of choosing which attributes to name; it grows with every one, also where there are few."""
+        return log(comb(max(self.n_attributes, 2 * n_named), n_named))
+
+    def condition_price(self, c: CodedCondition, *, alone: bool) -> float:
+        """The price of one condition."""
+        attribute = self.view.data.attributes[c.attribute]
+        if c.levels:
+            return self.level_price(c.attribute, len(c.levels))
+        people = self.people_by_code[c.attribute]
+        share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
+        two_sided = c.low > 0 and c.high < attribute.size
+        return float(self.interval_price(c.attribute, share, two_sided=two_sided, alone=alone))
+
+    def price(self, criterion: CodedCriterion) -> float:
+        """The price of a whole description: which attributes, and what to say of each."""
+        alone = len(criterion) == 1
+        return self.choice_price(len(criterion)) + sum(self.condition_price(c, alone=alone) for c in criterion)
+
+
+def best_rate(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
+    """The largest of the rates' own statistics, for rates whose rows overlap."""
+    parts = [two_sample(hit[r : r + 1], base[r : r + 1], hits[r : r + 1], bases[r : r + 1]) for r in range(len(hit))]
+    return np.max(parts, axis=0)

@@ -1,0 +1,274 @@
+"""Sharper criteria, on D1 alone: change one condition at a time while that pays.
+
+A step adds, replaces or drops the condition on one attribute. Its value is the evidence of the group on all of D1 plus
+the price of its description (see `scoring`). A condition on another attribute must also beat being told as a finding
+of its own: two groups with separate effects are two findings, not one group where both apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.search import kernels
+from ald.search.conditions import Choice, best_condition
+from ald.search.scoring import Scorer
+from ald.search.tree import CodedCondition, CodedCriterion
+from ald.stratified import cmh_statistics, combined_statistic
+
+_STEPS = 12
+_PAYS = 1e-6
+# Moves tried per step, best first, before a group counts as finished.
+_TRIED = 3
+_POLISHED = 3
+
+
+def singles(scorer: Scorer) -> list[CodedCriterion]:
+    """The best condition on every attribute by itself, best first."""
+    worker = _Sharpener(scorer)
+    found = []
+    for j in range(worker.k):
+        choice = best_condition(scorer, j, worker.root[j][None], scorer.statistic, np.array([True]))
+        if np.isfinite(choice.value[0]):
+            criterion = worker._refined(worker._with((), j, choice, 0), j)
+            found.append((worker.value(criterion), criterion))
+    return [criterion for _, criterion in sorted(found)]
+
+
+def sharpen(starts: Iterable[CodedCriterion], scorer: Scorer) -> dict[CodedCriterion, float]:
+    """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
+    worker = _Sharpener(scorer)
+    finished: dict[CodedCriterion, float] = {}
+    active = list(dict.fromkeys(starts))
+    visited = set(active)
+    for _ in range(_STEPS):
+        if not active:
+            break
+        moved = []
+        for criterion, value, following in worker.step(active):
+            if following is None:
+                finished[criterion] = value
+            elif following not in visited:
+                visited.add(following)
+                moved.append(following)
+        active = moved
+    finished.update({criterion: worker.value(criterion) for criterion in active})
+    return worker.polished(finished)
+
+
+class _Sharpener:
+    """The data in bins, and what groups of it are worth."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer, self.view, self.data = scorer, scorer.view, scorer.view.data
+        self.k = len(self.view.columns)
+        self.root = [self.view.table(j) for j in range(self.k)]
+        self.masks: dict[CodedCondition, BoolArray] = {}
+
+    # What groups are
+
+    def mask(self, conditions: Iterable[CodedCondition]) -> BoolArray:
+        member = np.ones(len(self.data.cells), dtype=bool)
+        for condition in conditions:
+            if condition not in self.masks:
+                self.masks[condition] = self._mask(condition)
+            member &= self.masks[condition]
+        return member
+
+    def _mask(self, condition: CodedCondition) -> BoolArray:
+        codes = self.data.codes[condition.attribute]
+        if not condition.levels:
+            return np.asarray((codes >= condition.low) & (codes < condition.high))
+        table = np.zeros(self.data.attributes[condition.attribute].size + 1, dtype=bool)
+        table[list(condition.levels)] = True
+        return table[codes]
+
+    def counts(self, member: BoolArray) -> IntArray:
+        rows = np.flatnonzero(member)
+        sums = np.bincount(self.data.cells[rows], self.data.counts[rows], minlength=self.data.n_cells)
+        return sums.astype(np.int64)
+
+    def value(self, criterion: CodedCriterion) -> float:
+        """Evidence plus price; nothing to say about everyone."""
+        if not criterion:
+            return 0.0
+        return self._value(criterion, self.counts(self.mask(criterion)))
+
+    def _value(self, criterion: CodedCriterion, counts: IntArray) -> float:
+        statistic = self.scorer.statistic(counts[None])
+        return float(self.scorer.log_p(statistic)[0]) + self.scorer.price(criterion)
+
+    # One step for all groups together
+
+    def step(self, active: Sequence[CodedCriterion]) -> list[tuple[CodedCriterion, float, CodedCriterion | None]]:
+        """Per group: itself, its value, and the group it moves to (None: no move pays)."""
+        tables = self._tables(active)
+        values = [self.value(criterion) for criterion in active]
+        moves: list[list[tuple[float, int, CodedCriterion]]] = [[] for _ in active]
+        for j in range(self.k):
+            kept = [_without(criterion, j) for criterion in active]
+            alone = np.array([not others for others in kept])
+            choice = best_condition(self.scorer, j, tables[j], self.scorer.statistic, alone)
+            for s in np.flatnonzero(np.isfinite(choice.value)).tolist():
+                others = kept[s]
+                value = float(choice.value[s]) + self._price_of_others(others)
+                moves[s].append((value, j, self._with(others, j, choice, s)))
+        out = []
+        for s, criterion in enumerate(active):
+            out.append((criterion, values[s], self._move(criterion, values[s], moves[s], [t[s] for t in tables])))
+        return out
+
+    def _price_of_others(self, others: CodedCriterion) -> float:
+        """The price of the other conditions, and of choosing them and one more attribute."""
+        own = sum(self.scorer.condition_price(c, alone=False) for c in others)
+        return own + self.scorer.choice_price(len(others) + 1)
+
+    def _with(self, others: CodedCriterion, j: int, choice: Choice, s: int) -> CodedCriterion:
+        column = self.view.columns[j]
+        if column.nominal:
+            condition = CodedCondition(j, 0, 0, tuple(column.levels[choice.members[s]].tolist()))
+        else:
+            condition = CodedCondition(j, int(column.edges[choice.low[s]]), int(column.edges[choice.high[s]]))
+        return tuple(sorted((*others, condition)))
+
+    def _tables(self, active: Sequence[CodedCriterion]) -> list[IntArray]:
+        """Per attribute the counts per bin of every group, its own condition on that attribute set aside."""
+        rows, starts, ends, owners, attributes = [], [], [], [], []
+        filled = 0
+        for s, criterion in enumerate(active):
+            named = {condition.attribute for condition in criterion}
+            wanted: list[tuple[CodedCriterion, list[int]]] = [(criterion, [j for j in range(self.k) if j not in named])]
+            wanted += [(_without(criterion, j), [j]) for j in sorted(named)]
+            for conditions, columns in wanted:
+                members = np.flatnonzero(self.mask(conditions)).astype(np.uint32)
+                rows.append(members)
+                for j in columns:
+                    starts.append(filled)
+                    ends.append(filled + len(members))
+                    owners.append(s)
+                    attributes.append(j)
+                filled += len(members)
+        joined = np.concatenate(rows) if rows else np.zeros(0, np.uint32)
+        weights = None if (self.data.counts == 1).all() else self.data.counts[joined]
+        return self._count(joined, weights, *(np.array(x, dtype=np.int64) for x in (starts, ends, owners, attributes)))
+
+    def _count(
+        self, rows: IntArray, weights: IntArray | None, starts: IntArray, ends: IntArray, owners: IntArray, attributes: IntArray
+    ) -> list[IntArray]:
+        columns, n_cells = self.view.columns, self.data.n_cells
+        sizes = np.array([column.n + 1 for column in columns], dtype=np.int64)
+        capacity = int(np.minimum(ends - starts, sizes[attributes]).sum())
+        codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, n_cells), np.int64)
+        used = np.zeros(len(starts), np.int64)
+        written = kernels.kernel().count(
+            [column.bins for column in columns], self.data.cells, rows, weights, starts, ends, attributes, sizes,
+            n_cells, codes, counts, used,
+        )  # fmt: skip
+        request = np.repeat(np.arange(len(starts)), used)
+        n_groups = int(owners.max()) + 1 if len(owners) else 0
+        out = []
+        for j, size in enumerate(sizes.tolist()):
+            table = np.zeros((n_groups, size, n_cells), np.int64)
+            here = attributes[request] == j
+            table[owners[request[here]], codes[:written][here]] = counts[:written][here]
+            out.append(table)
+        return out
+
+    def _move(
+        self, criterion: CodedCriterion, value: float, moves: list[tuple[float, int, CodedCriterion]], tables: list[IntArray]
+    ) -> CodedCriterion | None:
+        """The best move that pays, or None."""
+        named = {condition.attribute for condition in criterion}
+        drops = [(self.value(_without(criterion, j)), j) for j in named] if len(named) > 1 else []
+        options: list[tuple[float, int, CodedCriterion, bool]] = [(v, j, target, False) for v, j, target in moves]
+        options += [(v, j, _without(criterion, j), True) for v, j in drops]
+        tried = 0
+        for estimate, j, target, is_drop in sorted(options):
+            own = self._own_finding(_without(criterion, j), j, tables) if is_drop or j not in named else 0.0
+            if is_drop:
+                if estimate + min(own, 0.0) < value - _PAYS:
+                    return target
+                continue
+            if estimate >= value - _PAYS or target == criterion:
+                continue
+            tried += 1
+            if tried > _TRIED:
+                break
+            target = self._refined(target, j)
+            if self.value(target) < value + (min(own, 0.0) if j not in named else 0.0) - _PAYS:
+                return target
+        return None
+
+    def _own_finding(self, criterion: CodedCriterion, j: int, tables: list[IntArray]) -> float:
+        """What the best single condition on attribute j is worth as a finding of its own, given this group."""
+        if not criterion:
+            return 0.0
+        inside = tables[j]
+        outside = self.root[j] - inside
+        both = np.concatenate([inside, outside], axis=1)[None]
+        rates, n_cells = self.scorer.rates, self.scorer.n_cells
+        totals = both[0].sum(axis=0).reshape(-1, n_cells)
+
+        def statistic(counts: IntArray) -> FloatArray:
+            strata = counts.reshape(*counts.shape[:-1], -1, n_cells)
+            stratified = combined_statistic(cmh_statistics(strata, totals, rates), rates.disjoint)
+            return np.minimum(stratified, self.scorer.marginal(strata.sum(axis=-2)))
+
+        choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
+        return float(choice.value[0]) + self.scorer.choice_price(1)
+
+    # Ends of intervals at full resolution
+
+    def _refined(self, criterion: CodedCriterion, j: int) -> CodedCriterion:
+        """The criterion with the ends of its interval on attribute j moved to the best codes nearby."""
+        condition = next(c for c in criterion if c.attribute == j)
+        if condition.levels or self.view.columns[j].n == self.data.attributes[j].size:
+            return criterion
+        others = _without(criterion, j)
+        size, n_cells = self.data.attributes[j].size, self.data.n_cells
+        rows = np.flatnonzero(self.mask(others))
+        keys = self.data.codes[j][rows].astype(np.int64) * n_cells + self.data.cells[rows]
+        table = np.bincount(keys, self.data.counts[rows], minlength=(size + 1) * n_cells).astype(np.int64)
+        running = np.concatenate([np.zeros((1, n_cells), np.int64), np.cumsum(table.reshape(-1, n_cells)[:size], axis=0)])
+        # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
+        occurs = np.flatnonzero(np.diff(running.sum(axis=1)))
+        low, high = condition.low, condition.high
+        for _ in range(_POLISHED):
+            before = (low, high)
+            if low > 0:
+                low = self._best_end(running, occurs[(occurs > 0) & (occurs < high)], high, low)
+            if high < size:
+                high = self._best_end(running, occurs[(occurs >= low) & (occurs < size - 1)] + 1, low, high)
+            if (low, high) == before:
+                break
+        return tuple(sorted((*others, CodedCondition(j, low, high))))
+
+    def _best_end(self, running: IntArray, choices: IntArray, other: int, current: int) -> int:
+        """The end among the choices that gives the strongest group, the other end kept."""
+        if len(choices) == 0:
+            return current
+        statistic = self.scorer.statistic(np.abs(running[choices] - running[other]))
+        best = int(np.argmax(statistic))
+        return int(choices[best]) if statistic[best] > 0 else current
+
+    def polished(self, groups: dict[CodedCriterion, float]) -> dict[CodedCriterion, float]:
+        """The groups with all their interval ends at full resolution, best first; everyone is no group."""
+        out: dict[CodedCriterion, float] = {}
+        for criterion in groups:
+            refined = criterion
+            for _ in range(_POLISHED):
+                before = refined
+                for condition in criterion:
+                    refined = self._refined(refined, condition.attribute)
+                if refined == before:
+                    break
+            best = min((refined, criterion), key=self.value)
+            if best:
+                out[best] = self.value(best)
+        return dict(sorted(out.items(), key=lambda item: (item[1], item[0])))
+
+
+def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
+    return tuple(condition for condition in criterion if condition.attribute != j)
