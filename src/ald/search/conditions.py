@@ -42,7 +42,7 @@ def best_condition(
     column = scorer.view.columns[attribute]
     observed = tables[:, : column.n]
     if column.nominal:
-        return _best_levels(scorer, attribute, observed, statistic)
+        return _best_levels(scorer, attribute, observed, statistic, alone)
     return _best_interval(scorer, attribute, observed, statistic, alone)
 
 
@@ -84,18 +84,22 @@ def _best_interval(
     return Choice(value=best, low=results[:, 0], high=results[:, 1], members=empty)
 
 
-def _best_levels(scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic) -> Choice:
+def _best_levels(
+    scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray
+) -> Choice:
     groups, n, _ = tables.shape
     best, members = np.full(groups, np.inf), np.zeros((groups, n), bool)
     nothing = np.zeros(groups, np.int64)
     if n < 2:
         return Choice(value=best, low=nothing, high=nothing, members=members)
-    prices = np.array([scorer.level_price(attribute, k) for k in range(n + 1)])
+    prices = np.array([[scorer.level_price(attribute, k, alone=a) for k in range(n + 1)] for a in (False, True)])
+    cost = prices[alone.astype(np.int64)]
     for subsets in _subsets(scorer, tables):
         inside = subsets.astype(np.int64) @ tables if subsets.ndim == 3 else np.einsum("sb,gbc->gsc", subsets, tables)
         value = statistic(inside)
         sizes = subsets.sum(axis=-1)
-        score = np.where(value > 0, scorer.log_p(value) + prices[sizes], np.inf)
+        price = np.take_along_axis(cost, sizes, 1) if subsets.ndim == 3 else cost[:, sizes]
+        score = np.where(value > 0, scorer.log_p(value) + price, np.inf)
         chosen = np.argmin(score, axis=1)
         here = score[np.arange(groups), chosen]
         better = here < best

@@ -24,8 +24,9 @@ from ald.stratified import cmh_statistics, combined_statistic
 # Effective numbers of different cut points of a continuous attribute, and of different intervals that hold half of the
 # people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
 # many independent tests. A bound added to other conditions can shave off any thin slice of the group: more of them.
-CUTS = {"alone": 30, "added": 150}
-INTERVALS = {"alone": 120, "added": 600}
+CUTS = {"alone": 30, "added": 500}
+INTERVALS = {"alone": 120, "added": 1500}
+LEVELS_ADDED = 3
 
 
 class Scorer:
@@ -86,7 +87,7 @@ class Scorer:
 
     def interval_price(self, attribute: int, share: FloatArray, *, two_sided: bool, alone: bool) -> FloatArray:
         """The price of intervals that hold a share of the people: the number of different ones."""
-        n, kind = self.view.columns[attribute].n, "alone" if alone else "added"
+        n, kind = int(np.count_nonzero(self.people_by_code[attribute])), "alone" if alone else "added"
         if not two_sided:
             return np.full(np.shape(share), log(max(1, min(CUTS[kind], 2 * (n - 1)))))
         narrow = np.clip(np.minimum(share, 1.0 - share), 0.5 / self.people, 0.5)
@@ -98,20 +99,21 @@ class Scorer:
         running = np.concatenate([[0], np.cumsum(self.people_by_code[attribute])])
         return np.asarray(running[column.edges] / max(running[-1], 1))
 
-    def level_price(self, attribute: int, n_levels: int) -> float:
-        """The price of naming some of the levels: how many to name, then which."""
+    def level_price(self, attribute: int, n_levels: int, *, alone: bool) -> float:
+        """The price of naming some of the levels: how many to name, then which; more where a thin slice can be cut."""
         n = self.view.columns[attribute].n
-        return log(max(n - 1, 1)) + log(comb(n, min(n_levels, n)))
+        thin = 0.0 if alone or n < 3 else log(LEVELS_ADDED)
+        return log(max(n - 1, 1)) + log(comb(n, min(n_levels, n))) + thin
 
     def choice_price(self, n_named: int) -> float:
-        """The price of choosing which attributes to name; it grows with every one, also where there are few."""
-        return log(comb(max(self.n_attributes, 2 * n_named), n_named))
+        """The price of choosing attributes one after the other; each costs something, also where there are few."""
+        return sum(log(max(self.n_attributes - i, 2)) for i in range(n_named))
 
     def condition_price(self, c: CodedCondition, *, alone: bool) -> float:
         """The price of one condition."""
         attribute = self.view.data.attributes[c.attribute]
         if c.levels:
-            return self.level_price(c.attribute, len(c.levels))
+            return self.level_price(c.attribute, len(c.levels), alone=alone)
         people = self.people_by_code[c.attribute]
         share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
         two_sided = c.low > 0 and c.high < attribute.size
