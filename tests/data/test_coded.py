@@ -1,0 +1,263 @@
+"""Coded data: merging, drawing, halves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import ald
+from ald.data import coded
+from ald.data.coded import Attribute, AuditData, draw, encode, merge, weighted_bincount
+from ald.data.columns import compact, from_levels, from_numbers
+from ald.evaluation import assess
+from ald.notions import NOTIONS, SELECTION, RateCounter
+from ald.search.counting import MemoryCounter, Routing
+from ald.search.growth import GrowthRules, grow
+from ald.search.rules import candidates
+from tests.tables import people
+
+# The three ways to draw, chosen by the limits: all people in a list, cell by cell, and in bulk.
+BRANCHES = ["count", "marginals", "bulk"]
+
+
+@pytest.fixture(params=BRANCHES)
+def branch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Counts for which `draw` takes this way."""
+    if request.param == "bulk":
+        monkeypatch.setattr(coded, "_MARGINALS_LIMIT", 0)
+    return str(request.param)
+
+
+def counts_for(branch: str) -> np.ndarray:
+    counts = np.array([5, 0, 20, 1, 14, 40])
+    return counts if branch == "count" else counts * 10
+
+
+def test_draws_have_the_right_margins(branch: str) -> None:
+    """Every draw sums to n and takes no more than there is, from nobody to everybody."""
+    counts = counts_for(branch)
+    rng = np.random.default_rng(0)
+    for n in [0, 1, counts.sum() // 2, counts.sum() - 1, counts.sum()] * 20:
+        drawn = draw(counts, int(n), rng)
+        assert drawn.sum() == n
+        assert ((drawn >= 0) & (drawn <= counts)).all()
+
+
+def test_draws_are_hypergeometric(branch: str) -> None:
+    """Mean and variance of every cell are those of the hypergeometric distribution."""
+    counts = counts_for(branch)
+    total, n, repeats = int(counts.sum()), int(counts.sum() * 0.3), 4000
+    rng = np.random.default_rng(1)
+    drawn = np.array([draw(counts, n, rng) for _ in range(repeats)])
+    mean = n * counts / total
+    variance = np.array([stats.hypergeom(total, k, n).var() if k else 0.0 for k in counts])
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=5 * np.sqrt(variance.max() / repeats))
+    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.15, atol=1e-9)
+
+
+def test_draws_have_the_right_distribution(branch: str) -> None:
+    """The count of one cell passes a goodness-of-fit test against the hypergeometric distribution."""
+    counts = np.array([6, 14]) if branch == "count" else np.array([12, 28])
+    n, repeats = 10, 5000
+    rng = np.random.default_rng(2)
+    drawn = np.array([draw(counts, n, rng)[0] for _ in range(repeats)])
+    expected = stats.hypergeom.pmf(np.arange(11), counts.sum(), counts[0], n) * repeats
+    common = expected > 5
+    observed = np.bincount(drawn, minlength=11)[common]
+    assert stats.chisquare(observed, expected[common] * observed.sum() / expected[common].sum()).pvalue > 1e-3
+
+
+def test_draws_from_very_many_people() -> None:
+    """Totals far beyond memory are drawn exactly, also when the correction itself is drawn in bulk."""
+    counts = np.array([10**15, 3, 5 * 10**14, 0])
+    for n in [0, 3, 10**15]:
+        drawn = draw(counts, n, np.random.default_rng(0))
+        assert drawn.sum() == n
+        assert ((drawn >= 0) & (drawn <= counts)).all()
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.integers(0, 2**32), st.floats(0, 1))
+def test_any_draw_is_possible(counts: list[int], seed: int, share: float) -> None:
+    """Whatever the counts, a draw and its rest make up the whole."""
+    whole = np.array(counts)
+    n = int(share * whole.sum())
+    drawn = draw(whole, n, np.random.default_rng(seed))
+    assert drawn.sum() == n
+    assert ((drawn >= 0) & (drawn <= whole)).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**40)), min_size=1))
+def test_weighted_counts_are_exact(pairs: list[tuple[int, int]]) -> None:
+    """Sums of counts per code are exact integers."""
+    codes, counts = (np.array(part) for part in zip(*pairs, strict=True))
+    expected = [sum(n for code, n in pairs if code == k) for k in range(5)]
+    assert weighted_bincount(codes, counts, 5).tolist() == expected
+
+
+def test_weighted_counts_beyond_floating_point() -> None:
+    """Sums that a double cannot hold are exact too."""
+    assert weighted_bincount(np.array([0, 0]), np.array([2**53, 1]), 1).tolist() == [2**53 + 1]
+
+
+def coded_data(n: int, seed: int = 0) -> AuditData:
+    """Unmerged data of a numeric, a nominal and an ordinal attribute with missing values."""
+    rng = np.random.default_rng(seed)
+    sizes = (6, 4, 3)
+    codes = [rng.integers(0, size + 1, n) for size in sizes]
+    cells = (rng.random(n) < 0.2 + 0.1 * codes[0]).astype(np.uint8)
+    attributes = (
+        Attribute(name="n", kind="numeric", values=np.arange(6) * 1.5),
+        Attribute(name="w", kind="nominal", levels=("a", "b", "c", "d")),
+        Attribute(name="o", kind="ordinal", levels=("S", "M", "L")),
+    )
+    columns = tuple(compact(code, size) for code, size in zip(codes, sizes, strict=True))
+    return AuditData(attributes=attributes, codes=columns, cells=cells, counts=np.ones(n, np.int64), n_cells=2)
+
+
+def as_dict(data: AuditData) -> dict[tuple[int, ...], int]:
+    """People per combination of codes and cell."""
+    out: dict[tuple[int, ...], int] = {}
+    for *key, n in zip(*(code.tolist() for code in data.codes), data.cells.tolist(), data.counts.tolist(), strict=True):
+        out[tuple(key)] = out.get(tuple(key), 0) + n
+    return out
+
+
+@given(st.integers(1, 300), st.integers(0, 100), st.sampled_from([0, 8, 10**9]))
+def test_merging_is_exact(n: int, seed: int, dense_keys: int) -> None:
+    """Merged rows are distinct, in order, and stand for the same people, by sorting as by counting."""
+    data = coded_data(n, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coded, "_DENSE_KEYS", dense_keys)
+        merged = merge(data)
+    assert as_dict(merged) == as_dict(data)
+    keys = list(zip(*(code.tolist() for code in merged.codes), merged.cells.tolist(), strict=True))
+    assert keys == sorted(set(keys))
+
+
+def test_merging_does_not_depend_on_the_order_of_rows() -> None:
+    """Shuffled rows merge to the same arrays."""
+    data = coded_data(500)
+    order = np.random.default_rng(0).permutation(500)
+    shuffled = AuditData(
+        attributes=data.attributes, codes=tuple(code[order] for code in data.codes), cells=data.cells[order],
+        counts=data.counts, n_cells=2)  # fmt: skip
+    a, b = merge(data), merge(shuffled)
+    assert [code.tolist() for code in a.codes] == [code.tolist() for code in b.codes]
+    assert (a.cells.tolist(), a.counts.tolist()) == (b.cells.tolist(), b.counts.tolist())
+
+
+def test_merging_more_attributes_than_a_key_can_hold() -> None:
+    """Forty attributes of many values merge without overflow."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 1000, (50, 40))
+    picked = rows[rng.integers(0, 50, 400)]
+    columns = [from_numbers(f"x{i}", picked[:, i]) for i in range(40)]
+    merged = encode(columns, np.zeros(400, np.uint8), None, 2)
+    assert len(merged.cells) == len(np.unique(picked, axis=0))
+    assert merged.total == 400
+
+
+@pytest.mark.parametrize("n_levels", [254, 255, 256, 65534, 65535, 65536])
+def test_missing_as_a_level_fits_the_codes(n_levels: int) -> None:
+    """The extra level for missing values has its own code at every width of the codes."""
+    codes = np.append(np.arange(n_levels), -1)
+    column = from_levels("x", codes, [f"{i:06}" for i in range(n_levels)])
+    data = encode([column], np.zeros(n_levels + 1, np.uint8), None, 2)
+    (attribute,) = data.attributes
+    assert attribute.levels[-1] is None
+    assert data.codes[0].tolist() == list(range(n_levels + 1))
+    assert np.iinfo(data.codes[0].dtype).max >= attribute.size
+
+
+def test_ranks_of_ordered_levels_count_those_that_occur() -> None:
+    """A level without rows in the data takes no rank."""
+    data = coded_data(100)
+    some = data.with_counts(np.where(data.codes[2] == 1, 0, 1))
+    assert some.scores()[2].tolist() == [1, 1, 2]
+
+
+def test_halves() -> None:
+    """D1 and D2 are disjoint, together everyone, of the right sizes, and without empty cells."""
+    data = merge(coded_data(501))
+    first, second = data.halves(np.random.default_rng(0))
+    assert (first.total, second.total) == (250, 251)
+    whole = as_dict(first)
+    for key, n in as_dict(second).items():
+        whole[key] = whole.get(key, 0) + n
+    assert whole == as_dict(data)
+    assert first.counts.min() > 0
+
+
+def test_more_rows_than_are_always_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the limit rows are merged only where a sample says that it pays."""
+    columns = [from_numbers("x", np.arange(100_000) % 7)]
+    distinct = [from_numbers("x", np.arange(100_000) * 0.5)]
+    cells = np.zeros(100_000, np.uint8)
+    monkeypatch.setattr(coded, "ALWAYS_MERGE", 1000)
+    assert len(encode(columns, cells, None, 2).cells) == 7
+    assert len(encode(distinct, cells, None, 2).cells) == 100_000
+
+
+class TestMergedAndUnmerged:
+    """Whether rows are merged changes no number."""
+
+    def pair(self) -> tuple[AuditData, list[np.ndarray], AuditData, list[np.ndarray]]:
+        """Data with samples of its rows, and the same merged."""
+        data = coded_data(2000)
+        merged = merge(data)
+        key = {
+            row: i for i, row in enumerate(zip(*(c.tolist() for c in merged.codes), merged.cells.tolist(), strict=True))
+        }
+        where = np.array([key[row] for row in zip(*(c.tolist() for c in data.codes), data.cells.tolist(), strict=True)])
+        rng = np.random.default_rng(5)
+        samples = [(rng.random(2000) < 0.6).astype(np.int64) for _ in range(3)]
+        merged_samples = [
+            np.bincount(where, sample, minlength=len(merged.cells)).astype(np.int64) for sample in samples
+        ]
+        return data, samples, merged, merged_samples
+
+    def test_histograms(self) -> None:
+        """Histograms of given samples agree, at the roots and after a split."""
+        data, samples, merged, merged_samples = self.pair()
+        counters = [MemoryCounter(data, samples), MemoryCounter(merged, merged_samples)]
+        routing = Routing(
+            nodes=np.array([0, 2]), attributes=np.array([0, 1]),
+            tables=np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0], np.uint8), offsets=np.array([0, 7, 12]))  # fmt: skip
+        for _ in range(2):
+            nodes, attributes = (part.ravel() for part in np.meshgrid(np.arange(3), np.arange(3)))
+            a, b = (counter.histograms(nodes, attributes) for counter in counters)
+            assert a.offsets.tolist() == b.offsets.tolist()
+            assert a.codes.tolist() == b.codes.tolist()
+            assert a.counts.tolist() == b.counts.tolist()
+            for counter in counters:
+                counter.split(routing)
+
+    def test_trees_and_assessments(self) -> None:
+        """Trees grown on given samples agree, and so do the assessments of their leaves."""
+        data, samples, merged, merged_samples = self.pair()
+        rates = RateCounter([SELECTION], 2)
+        found: list[Any] = []
+        for table, draws in ((data, samples), (merged, merged_samples)):
+            rngs = [np.random.default_rng(i) for i in range(3)]
+            forest = grow(
+                MemoryCounter(table, draws), table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs)  # fmt: skip
+            proposed = candidates(forest, table)
+            result = assess(
+                proposed.criteria, table, NOTIONS["statistical parity"], adjustment="bh", level=0.05, threads=1)  # fmt: skip
+            found.append(
+                (forest.with_attributes(table.attributes).to_dict(), proposed.criteria, result.inside.tolist())
+            )
+        assert found[0] == found[1]
+        assert len(found[0][1]) > 3
+
+    def test_a_whole_audit_assesses_the_same_people(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Unmerged data gives an audit of the same data: same people, cells and attributes."""
+        merged = ald.audit(people(), outcome="y", trees=3).data_summary
+        monkeypatch.setattr(coded, "ALWAYS_MERGE", 0)
+        monkeypatch.setattr(coded, "_SAMPLE", 600)
+        assert ald.audit(people(), outcome="y", trees=3).data_summary == merged

@@ -1,0 +1,331 @@
+"""From tables to audit data: roles, outcomes, weights, columns left out, and errors in words."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ald
+from ald import AldError, ColumnError, InputError, SettingError
+from ald.data.prepare import Roles, prepare
+from ald.data.sources import load
+from ald.notions import OUTCOME_CELLS
+from tests.tables import decisions, people
+
+
+def refused(problem: str, error: type[AldError], columns: Any = None, **options: Any) -> None:
+    """Checks that the audit is refused with this message."""
+    with pytest.raises(error, match=problem):
+        ald.audit(people() if columns is None else columns, **options)
+
+
+class TestRoles:
+    """Which column plays which part."""
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ({}, "name the column to audit"),
+            ({"outcome": "y", "truth": "y"}, "give either outcome, or prediction and truth"),
+            ({"prediction": "y"}, "prediction was given without truth"),
+            ({"truth": "y"}, "truth was given without prediction"),
+            ({"outcome": 3}, r"outcome must be the name of a column \(text\), not 3"),
+            ({"outcome": "y", "weights": 1.5}, "weights must be the name of a column"),
+            ({"outcome": "y", "attributes": [1]}, "go by names of columns"),
+            ({"outcome": "y", "kinds": {1: "numeric"}}, "go by names of columns"),
+            ({"outcome": "y", "kinds": {"age": 3}}, "the kind of column 'age' must be a word or a list of levels"),
+            ({"outcome": "y", "kinds": {"age": "numerical"}}, "unknown kind 'numerical' .* Did you mean 'numeric'"),
+            ({"outcome": "y", "attributes": ["age", "y"]}, "'y' cannot be both an attribute and the outcome"),
+            ({"outcome": "y", "weights": "age", "attributes": ["age"]}, "'age' cannot be both"),
+        ],
+    )
+    def test_roles_that_make_no_sense(self, options: dict[str, Any], problem: str) -> None:
+        """Each is a SettingError that says what to do."""
+        refused(problem, SettingError, **options)
+
+    @pytest.mark.parametrize("role", ["outcome", "weights", "attributes", "kinds"])
+    def test_no_such_column(self, role: str) -> None:
+        """A misspelt name is an error that offers the nearest, in any role."""
+        options: dict[str, Any] = {"outcome": "y", "attributes": ["sex"]}
+        options |= {role: {"agee": "numeric"} if role == "kinds" else ["agee"] if role == "attributes" else "agee"}
+        refused("there is no column 'agee' .* Did you mean 'age'", ColumnError, **options)
+
+    def test_kinds_of_columns_that_are_no_attributes(self) -> None:
+        """A kind may be given for a column that exists and is not audited."""
+        audit = ald.audit(people(), outcome="y", attributes=["sex"], kinds={"age": "numeric"}, trees=2)
+        assert [entry.name for entry in audit.data_summary.attributes] == ["sex"]
+
+    def test_repeated_attributes_count_once(self) -> None:
+        """An attribute that is named twice is audited once."""
+        audit = ald.audit(people(), outcome="y", attributes=["sex", "age", "sex"], trees=2)
+        assert [entry.name for entry in audit.data_summary.attributes] == ["sex", "age"]
+
+    def test_nothing_left_to_audit(self) -> None:
+        """Data with nothing but the outcome is an error."""
+        refused("has no column left to audit besides 'y'", InputError, {"y": [0, 1] * 50}, outcome="y")
+
+
+def outcome_table(values: list[Any]) -> dict[str, Any]:
+    """A table of 200 rows whose outcome repeats these values."""
+    return {"x": ["a", "b", "c", "d"] * 50, "y": [values[i % len(values)] for i in range(200)]}
+
+
+class TestOutcome:
+    """The outcome must have two values, none missing, one of them favourable."""
+
+    @pytest.mark.parametrize(
+        ("values", "favourable", "problem"),
+        [
+            ([1], None, "has the value '1' in every row: there are no differences to locate"),
+            (["yes"], "yes", "has the value 'yes' in every row"),
+            ([0, 1, 2], None, r"has 3 different values \('0', '1', '2'\); it must have two"),
+            (["a", "b", "c"], "a", "has 3 different values"),
+            ([0, 1, None], None, r"outcome 'y' has 66 missing values of 200\. Remove these rows"),
+            ([None], None, "outcome 'y' has 200 missing values of 200"),
+            (
+                ["yes", "no"],
+                None,
+                r"which value of outcome 'y' is the favourable one\? It has 'no', 'yes'.*--favourable",
+            ),
+            (["yes", "no"], "Yes", "never has the favourable value 'Yes'. Did you mean 'yes'"),
+            ([0, 1], 2, "never has the favourable value '2'"),
+            ([1, 2], None, "which value of outcome 'y' is the favourable one"),
+        ],
+    )
+    def test_bad_outcomes(self, values: list[Any], favourable: Any, problem: str) -> None:
+        """Each is a ColumnError that says what was found and what to do."""
+        refused(problem, ColumnError, outcome_table(values), outcome="y", favourable=favourable)
+
+    @pytest.mark.parametrize(
+        ("values", "favourable"),
+        [
+            ([0, 1], None),
+            ([0.0, 1.0], None),
+            ([False, True], None),
+            (["false", "true"], None),
+            (["FALSE", "TRUE"], None),
+            (["0", "1"], None),
+            ([False, True], True),
+            ([False, True], "true"),
+            ([False, True], 1),
+            ([False, True], np.True_),
+            (["false", "true"], True),
+            ([0, 1], True),
+            ([0, 1], 1.0),
+            ([0, 1], "1"),
+            (["a", "b"], "b"),
+            ([1, 2], 2),
+            ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "2020-01-02"),
+        ],
+    )
+    def test_favourable_values(self, values: list[Any], favourable: Any) -> None:
+        """The second value is the favourable one, by default or by name, in every coding."""
+        columns = outcome_table([values[0], values[0], values[1]])
+        roles = Roles(outcome="y", favourable=favourable)
+        summary = prepare(load(columns), roles, OUTCOME_CELLS).summary
+        assert summary.cells == {"unfavourable": 134, "favourable": 66}
+
+    def test_the_unfavourable_value_can_be_audited(self) -> None:
+        """Naming the other value turns the cells around."""
+        for favourable in (False, "false", 0, "0"):
+            roles = Roles(outcome="y", favourable=favourable)
+            cells = prepare(load(outcome_table([False, False, True])), roles, OUTCOME_CELLS).summary.cells
+            assert cells == {"unfavourable": 66, "favourable": 134}
+
+    def test_confusion_cells(self) -> None:
+        """Prediction and truth together give the four cells."""
+        columns = decisions()
+        audit = ald.audit(columns, prediction="predicted", truth="true", trees=2)
+        pairs = list(zip(columns["predicted"], columns["true"], strict=True))
+        assert audit.data_summary.cells == {
+            "tn": pairs.count((0, 0)), "fp": pairs.count((1, 0)), "fn": pairs.count((0, 1)), "tp": pairs.count((1, 1))}  # fmt: skip
+
+    def test_different_codings(self) -> None:
+        """Prediction and truth in different words are an error that shows both."""
+        columns = decisions()
+        columns["true"] = ["yes" if value else "no" for value in columns["true"]]
+        refused(
+            "prediction 'predicted' and truth 'true' are coded differently: '0', '1' against 'no', 'yes'",
+            ColumnError,
+            columns,
+            prediction="predicted",
+            truth="true",
+        )
+
+    def test_notions_that_need_the_truth(self) -> None:
+        """Equalized odds of an outcome alone is an error that says what to give."""
+        refused("give prediction=... and truth=...", SettingError, outcome="y", notion="equalized odds")
+
+
+class TestLeftOut:
+    """Columns that cannot describe groups."""
+
+    def test_constant_columns(self) -> None:
+        """A column with one value is left out; of an unordered one with missing values two groups remain."""
+        columns = people() | {"k": [7] * 600, "w": ["x"] * 600, "none": [None] * 600}
+        columns |= {"half": ["x" if i % 2 else None for i in range(600)]}
+        audit = ald.audit(columns, outcome="y", trees=2)
+        assert [(entry.name, entry.reason) for entry in audit.data_summary.left_out] == [
+            ("k", "constant (always '7')"), ("w", "constant (always 'x')"), ("none", "no value at all")]  # fmt: skip
+
+    def test_identifiers(self) -> None:
+        """Words and whole numbers that never repeat are left out; other numbers are not."""
+        columns = people() | {"id": list(range(600)), "name": [f"n{i}" for i in range(600)]}
+        columns |= {"real": [i + 0.5 for i in range(600)]}
+        audit = ald.audit(columns, outcome="y", trees=2)
+        assert [(entry.name, entry.reason) for entry in audit.data_summary.left_out] == [
+            ("id", "identifier-like (a different whole number in each of 600 rows)"),
+            ("name", "identifier-like (600 different values in 600 rows)"),
+        ]
+
+    @pytest.mark.parametrize("options", [{"attributes": ["id", "age"]}, {"kinds": {"id": "numeric"}}])
+    def test_identifiers_that_are_wanted(self, options: dict[str, Any]) -> None:
+        """A column that is named, in attributes or kinds, is audited even if it looks like an identifier."""
+        audit = ald.audit(people() | {"id": list(range(600))}, outcome="y", trees=2, **options)
+        assert "id" in [entry.name for entry in audit.data_summary.attributes]
+
+    def test_all_attributes_constant(self) -> None:
+        """If nothing is left to audit, the error gives every reason."""
+        columns = {"a": [1] * 100, "b": ["x"] * 100, "y": [0, 1] * 50}
+        refused(r"no attribute is left to audit \('a': constant .*'b': constant", InputError, columns, outcome="y")
+
+    def test_an_order_of_levels_that_do_not_occur(self) -> None:
+        """A column whose given order names more levels than occur is constant if one occurs."""
+        columns = people() | {"size": ["M"] * 600}
+        audit = ald.audit(columns, outcome="y", trees=2, kinds={"size": ["S", "M", "L"]})
+        assert [entry.name for entry in audit.data_summary.left_out] == ["size"]
+
+    def test_ten_thousand_levels(self) -> None:
+        """A column of ten thousand levels can be audited."""
+        n = 20_000
+        columns = {"many": [f"level {i % 10_000}" for i in range(n)], "y": [int(i % 10_000 < 3000) for i in range(n)]}
+        audit = ald.audit(columns, outcome="y", trees=3, preset="paper")
+        assert audit.data_summary.attributes[0].distinct == 10_000
+        assert audit.groups
+
+
+class TestWeights:
+    """A column that says how many people a row stands for."""
+
+    @pytest.mark.parametrize(
+        ("weights", "problem"),
+        [
+            ([-1, 2], "must be whole numbers from 0 on .* found -1"),
+            ([0.5, 1], r"found 0\.5\. Negative and fractional weights are not counts"),
+            ([1, float("nan")], "has 300 missing or infinite values"),
+            ([1, float("inf")], "has 300 missing or infinite values"),
+            ([0, 0], "are all 0: there is nobody to audit"),
+            (["a", "b"], "must be whole numbers; the column holds values of kind nominal, such as 'a'"),
+            ([None, None], "must be whole numbers; the column holds values of kind nominal, but all are missing"),
+            ([datetime.date(2020, 1, 1), None], "kind date, such as '2020-01-01'"),
+            ([2**52, 2**52], "more people than can be counted exactly"),
+        ],
+    )
+    def test_bad_weights(self, weights: list[Any], problem: str) -> None:
+        """Each is a ColumnError that says what was found."""
+        refused(problem, ColumnError, people() | {"w": weights * 300}, outcome="y", weights="w")
+
+    def test_zero_weights_drop_rows(self) -> None:
+        """Rows of weight 0 leave no trace: not in counts, levels, outcomes or missing values."""
+        columns = people()
+        kept = [i for i in range(600) if i % 3]
+        weights = [2 if i % 3 else 0 for i in range(600)]
+        ghosts = {
+            name: [value if i % 3 else ghost for i, value in enumerate(columns[name])]
+            for name, ghost in {"age": 999, "sex": "ghost", "score": None, "y": 7}.items()
+        }
+        with_ghosts = ald.audit(columns | ghosts | {"w": weights}, outcome="y", weights="w", trees=5)
+        without = {name: [values[i] for i in kept for _ in range(2)] for name, values in columns.items()}
+        assert with_ghosts.to_json() == ald.audit(without, outcome="y", trees=5).to_json()
+
+    def test_weights_count_people(self) -> None:
+        """Sizes, cells and missing values are people, not rows."""
+        columns = {"x": ["a", "b", None] * 2, "y": [0, 0, 0, 1, 1, 1], "n": [100, 50, 10, 10, 50, 100]}
+        summary = ald.audit(columns, outcome="y", weights="n", trees=2).data_summary
+        assert (summary.rows, summary.cells["favourable"], summary.attributes[0].missing) == (320, 160, 110)
+
+    def test_billions_of_people(self) -> None:
+        """Weights may add up to billions: memory depends on rows, not on people."""
+        n = 3 * 10**12
+        columns = {"x": ["a", "b"] * 2, "y": [0, 0, 1, 1], "n": [n, 2 * n, 2 * n, n]}
+        audit = ald.audit(columns, outcome="y", weights="n", trees=3)
+        assert audit.data_summary.rows == 6 * n
+        assert abs(abs(audit.groups[0].psi or 0) - 1 / 3) < 1e-3
+
+
+class TestRows:
+    """Too few rows."""
+
+    def test_fewer_rows_than_a_tree_needs(self) -> None:
+        """63 rows are too few, 64 are enough, and the error says so."""
+        frame = pd.DataFrame(people())
+        refused("has 63 rows, too few to audit: a tree needs 64", InputError, frame[:63], outcome="y")
+        assert ald.audit(frame[:64], outcome="y", trees=2).data_summary.rows == 64
+
+
+class TestMissing:
+    """Missing values of attributes."""
+
+    def test_missing_is_a_level_of_unordered_attributes(self) -> None:
+        """People without an answer can be a group, in words and in the mask."""
+        rng = np.random.default_rng(0)
+        answer = rng.choice(["a", "b", None], 900)
+        y = (rng.random(900) < np.where([value is None for value in answer], 0.9, 0.1)).astype(int)
+        columns = {"answer": answer.tolist(), "y": y.tolist()}
+        audit = ald.audit(columns, outcome="y", trees=3)
+        group = next(finding for finding in audit.groups if str(finding.criterion) == "answer is missing")
+        assert group.criterion.mask(columns).tolist() == [value is None for value in answer]
+
+    @pytest.mark.parametrize("kind", ["numeric", "ordinal"])
+    def test_missing_satisfies_no_ordered_condition(self, kind: str) -> None:
+        """People without a number are in no group of that attribute, in counts as in masks."""
+        columns = people()
+        columns["age"] = [None if i % 5 == 0 else value for i, value in enumerate(columns["age"])]
+        audit = ald.audit(columns, outcome="y", attributes=["age"], kinds={"age": kind}, trees=5)
+        gone = np.array([value is None for value in columns["age"]])
+        assert audit.candidates
+        for finding in audit.candidates:
+            assert not (finding.criterion.mask(columns) & gone).any()
+            assert finding.size <= audit.data_summary.rows - gone.sum()
+
+    def test_a_level_that_the_search_never_saw(self) -> None:
+        """A level that only D2 has is in no group that names levels, and in everyone else's count."""
+        for seed in range(40):
+            columns = people(200)
+            columns["sex"] = ["unique", *columns["sex"][1:]]
+            audit = ald.audit(columns, outcome="y", attributes=["sex"], trees=3, seed=seed)
+            seen = {level for entry in audit.candidates for c in entry.criterion for level in c.levels}  # type: ignore[union-attr]
+            if audit.candidates and "unique" not in seen:
+                break
+        else:
+            raise AssertionError("the level was always drawn into D1")
+        for finding in audit.candidates:
+            assert not finding.criterion.mask(columns)[0]
+            assert sum(finding.counts_outside.values()) == 100 - finding.size
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", 'a "quoted" name', "new\nline", "ünï", "%", "a & b", "", "missing", "in"]
+)
+def test_hostile_column_names(name: str) -> None:
+    """Any text can be a column's name, in every role."""
+    columns = people()
+    columns[name] = columns.pop("sex")
+    columns["y" + name] = columns.pop("y")
+    audit = ald.audit(columns, outcome="y" + name, trees=3)
+    assert name in [entry.name for entry in audit.data_summary.attributes]
+    assert ald.Audit.from_json(audit.to_json()) == audit
+    assert not re.search("[\n\x1b]", " ".join(str(finding.criterion) for finding in audit.candidates))
+
+
+@pytest.mark.parametrize("extreme", [[1e308, -1e308], [1e-308, 2e-308], [1e308, 1e-308], [5e-324, 1.7e308]])
+def test_extreme_numbers(extreme: list[float]) -> None:
+    """Numbers at the ends of the floating-point range split like any others."""
+    columns = {"x": extreme * 200, "y": [0, 1] * 200}
+    audit = ald.audit(columns, outcome="y", trees=3)
+    assert {abs(finding.psi or 0) for finding in audit.groups} == {1.0}
