@@ -25,7 +25,7 @@ from ald.stratified import cmh_statistics, combined_statistic
 # people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
 # many independent tests. A bound added to other conditions can shave off any thin slice of the group: more of them.
 CUTS = {"alone": 30, "added": 500}
-INTERVALS = {"alone": 120, "added": 1500}
+INTERVALS = {"alone": 120, "added": 300}
 LEVELS_ADDED = 3
 
 
@@ -110,7 +110,7 @@ class Scorer:
         return sum(log(max(self.n_attributes - i, 2)) for i in range(n_named))
 
     def condition_price(self, c: CodedCondition, *, alone: bool) -> float:
-        """The price of one condition."""
+        """The price of one condition: by itself, or where it is added to others."""
         attribute = self.view.data.attributes[c.attribute]
         if c.levels:
             return self.level_price(c.attribute, len(c.levels), alone=alone)
@@ -119,10 +119,13 @@ class Scorer:
         two_sided = c.low > 0 and c.high < attribute.size
         return float(self.interval_price(c.attribute, share, two_sided=two_sided, alone=alone))
 
+    def surcharge(self, c: CodedCondition) -> float:
+        """What a condition must gain beyond its price to be worth adding to others."""
+        return self.condition_price(c, alone=False) - self.condition_price(c, alone=True)
+
     def price(self, criterion: CodedCriterion) -> float:
         """The price of a whole description: which attributes, and what to say of each."""
-        alone = len(criterion) == 1
-        return self.choice_price(len(criterion)) + sum(self.condition_price(c, alone=alone) for c in criterion)
+        return self.choice_price(len(criterion)) + sum(self.condition_price(c, alone=True) for c in criterion)
 
 
 def best_rate(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:

@@ -122,7 +122,7 @@ class _Sharpener:
 
     def _price_of_others(self, others: CodedCriterion) -> float:
         """The price of the other conditions, and of choosing them and one more attribute."""
-        own = sum(self.scorer.condition_price(c, alone=False) for c in others)
+        own = sum(self.scorer.condition_price(c, alone=True) for c in others)
         return own + self.scorer.choice_price(len(others) + 1)
 
     def _with(self, others: CodedCriterion, j: int, choice: Choice, s: int) -> CodedCriterion:
@@ -180,24 +180,28 @@ class _Sharpener:
         self, criterion: CodedCriterion, value: float, moves: list[tuple[float, int, CodedCriterion]], tables: list[IntArray]
     ) -> CodedCriterion | None:
         """The best move that pays, or None."""
-        named = {condition.attribute for condition in criterion}
+        named = {condition.attribute: condition for condition in criterion}
+        # A condition beside others must have gained its surcharge, or it goes.
+        extra = {j: self.scorer.surcharge(c) if len(named) > 1 else 0.0 for j, c in named.items()}
         drops = [(self.value(_without(criterion, j)), j) for j in named] if len(named) > 1 else []
         options: list[tuple[float, int, CodedCriterion, bool]] = [(v, j, target, False) for v, j, target in moves]
         options += [(v, j, _without(criterion, j), True) for v, j in drops]
         tried = 0
         for estimate, j, target, is_drop in sorted(options):
             own = self._own_finding(_without(criterion, j), j, tables) if is_drop or j not in named else 0.0
+            limit = value + extra.get(j, min(own, 0.0)) - _PAYS
             if is_drop:
-                if estimate + min(own, 0.0) < value - _PAYS:
+                if estimate + min(own, 0.0) < limit:
                     return target
                 continue
-            if estimate >= value - _PAYS or target == criterion:
+            if estimate >= limit or target == criterion:
                 continue
             tried += 1
             if tried > _TRIED:
                 break
             target = self._refined(target, j)
-            if self.value(target) < value + (min(own, 0.0) if j not in named else 0.0) - _PAYS:
+            added = self.scorer.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
+            if self.value(target) + added < limit and target != criterion:
                 return target
         return None
 
