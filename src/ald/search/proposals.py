@@ -25,7 +25,7 @@ _KEPT = {2: 6, 3: 3}
 _CELLS_PER_COMBINATION = 2
 _MAX_LEVELS = 12
 # Triples are screened while rows times triples stay below this.
-_TRIPLE_WORK = 400_000_000
+_TRIPLE_WORK = 20_000_000
 _FROM_FOREST = 12
 
 
@@ -41,7 +41,7 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
     if order > 2 and n * len(data.cells) > _TRIPLE_WORK:
         return {}
     screen = _Screen(coarse, scorer)
-    ranked = sorted((screen.beyond_parts(parts), parts) for parts in combinations(usable, order))
+    ranked = screen.beyond_parts(list(combinations(usable, order)))
     out: dict[CodedCriterion, float] = {}
     for log_p, parts in ranked[: _KEPT[order]]:
         if log_p + log(n) < log(0.5):
@@ -81,16 +81,19 @@ class _Screen:
             self.known[parts] = terms.sum(axis=1), (base > 0).sum(axis=1) - 1
         return self.known[parts]
 
-    def beyond_parts(self, parts: tuple[int, ...]) -> float:
-        """log p of what the joint table shows beyond its parts (inclusion and exclusion over all smaller tables)."""
-        statistic, df = np.zeros(len(self.scorer.rates.rates)), np.zeros(len(self.scorer.rates.rates), np.int64)
-        for size in range(len(parts), 0, -1):
-            sign = (-1) ** (len(parts) - size)
-            for smaller in combinations(parts, size):
-                value, degrees = self.chi2(smaller)
-                statistic, df = statistic + sign * value, df + sign * degrees
-        total, degrees = float(np.maximum(statistic, 0).sum()), int(np.maximum(df, 0).sum())
-        return float(chi2_log_sf(np.array([total]), np.array([degrees]))[0]) if degrees else 0.0
+    def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
+        """log p of what joint tables show beyond their parts (by inclusion and exclusion), smallest first."""
+        statistic = np.zeros((len(combined), len(self.scorer.rates.rates)))
+        df = np.zeros(statistic.shape, np.int64)
+        for i, parts in enumerate(combined):
+            for size in range(len(parts), 0, -1):
+                sign = (-1) ** (len(parts) - size)
+                for smaller in combinations(parts, size):
+                    value, degrees = self.chi2(smaller)
+                    statistic[i] += sign * value
+                    df[i] += sign * degrees
+        log_p = chi2_log_sf(np.maximum(statistic, 0.0).sum(axis=1), np.maximum(df, 0).sum(axis=1))
+        return sorted(zip(np.nan_to_num(log_p, nan=0.0).tolist(), combined, strict=True))
 
     def best_cells(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
         """The strongest cells of a joint table, among those above and those below the overall rate."""

@@ -13,7 +13,7 @@ from math import log
 import numpy as np
 
 from ald.arrays import BoolArray, FloatArray, IntArray
-from ald.data.coded import Attribute, AuditData
+from ald.data.coded import AuditData
 from ald.notions import RateCounter
 from ald.search.coarse import coarse_view
 from ald.search.membership import count_members, member_mask, membership_strata
@@ -48,21 +48,22 @@ def representatives(
     view = coarse_view(data)
     plain = Scorer(view, rates)
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
-    starts = [*supported, *forest_nodes(forest, plain)]
+    nodes = forest_nodes(forest, plain)
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
     while len(taken) < min(PER_LISTED * groups, _MAX_TAKEN):
         scorer = Scorer(view, rates, membership_strata(masks) if masks else None)
         own = singles(scorer)
-        found = sharpen([*own[:_SINGLES], *starts], scorer)
+        starts = [*own[:_SINGLES], *supported, *([] if taken else nodes)]
+        found = sharpen(starts, scorer)
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
         best = _first_allowed(found, data, masks)
         if best is None or (taken and found[best] >= log(STOP)):
             break
-        taken.append(simplest(best, found, data))
+        taken.append(simplest(best, data))
         masks.append(member_mask(taken[-1], data))
     return _folded(taken, masks, list(seen), data)
 
@@ -85,20 +86,22 @@ def _first_allowed(
     return None
 
 
-def simplest(best: CodedCriterion, found: dict[CodedCriterion, float], data: AuditData) -> CodedCriterion:
+def simplest(best: CodedCriterion, data: AuditData) -> CodedCriterion:
     """Of a group of one condition and its complement, the one with fewer levels, then the first in canonical order."""
-    options = [best, *complement(best, data.attributes)]
+    options = [best, *complement(best, data)]
     return min(options, key=lambda c: (*complexity(c, data.attributes), c))
 
 
-def complement(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> list[CodedCriterion]:
-    """The complement as a criterion, where one condition can say it: no missing values, no bound on both sides."""
+def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterion]:
+    """The complement as a criterion of one condition on an unordered attribute, where that can say it."""
     if len(criterion) != 1:
         return []
     (c,) = criterion
-    attribute = attributes[c.attribute]
+    attribute = data.attributes[c.attribute]
     if c.levels:
-        rest = tuple(code for code in range(attribute.size) if code not in c.levels)
+        # Only levels that occur in D1: one that the search never saw satisfies no condition.
+        present = np.flatnonzero(np.bincount(data.codes[c.attribute], minlength=attribute.size)[: attribute.size])
+        rest = tuple(code for code in present.tolist() if code not in c.levels)
         return [(CodedCondition(c.attribute, 0, 0, rest),)] if rest else []
     return []
 

@@ -66,6 +66,7 @@ class _Sharpener:
         self.k = len(self.view.columns)
         self.root = [self.view.table(j) for j in range(self.k)]
         self.masks: dict[CodedCondition, BoolArray] = {}
+        self.values: dict[CodedCriterion, float] = {}
 
     # What groups are
 
@@ -92,13 +93,11 @@ class _Sharpener:
 
     def value(self, criterion: CodedCriterion) -> float:
         """Evidence plus price; nothing to say about everyone."""
-        if not criterion:
-            return 0.0
-        return self._value(criterion, self.counts(self.mask(criterion)))
-
-    def _value(self, criterion: CodedCriterion, counts: IntArray) -> float:
-        statistic = self.scorer.statistic(counts[None])
-        return float(self.scorer.log_p(statistic)[0]) + self.scorer.price(criterion)
+        if criterion not in self.values:
+            statistic = self.scorer.statistic(self.counts(self.mask(criterion))[None])
+            evidence = float(self.scorer.log_p(statistic)[0]) if criterion else 0.0
+            self.values[criterion] = evidence + self.scorer.price(criterion)
+        return self.values[criterion]
 
     # One step for all groups together
 
@@ -188,21 +187,23 @@ class _Sharpener:
         options += [(v, j, _without(criterion, j), True) for v, j in drops]
         tried = 0
         for estimate, j, target, is_drop in sorted(options):
-            own = self._own_finding(_without(criterion, j), j, tables) if is_drop or j not in named else 0.0
-            limit = value + extra.get(j, min(own, 0.0)) - _PAYS
+            limit = value + extra.get(j, 0.0) - _PAYS
             if is_drop:
-                if estimate + min(own, 0.0) < limit:
+                # Without the condition, its attribute may still be a finding of its own.
+                if estimate < limit or estimate + min(self._own_finding(target, j, tables), 0.0) < limit:
                     return target
-                continue
-            if estimate >= limit or target == criterion:
-                continue
-            tried += 1
-            if tried > _TRIED:
-                break
-            target = self._refined(target, j)
-            added = self.scorer.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
-            if self.value(target) + added < limit and target != criterion:
-                return target
+            elif estimate < limit and target != criterion:
+                tried += 1
+                if tried > _TRIED:
+                    break
+                if j not in named and named:
+                    limit += min(self._own_finding(criterion, j, tables), 0.0)
+                    if estimate >= limit:
+                        continue
+                target = self._refined(target, j)
+                added = self.scorer.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
+                if self.value(target) + added < limit and target != criterion:
+                    return target
         return None
 
     def _own_finding(self, criterion: CodedCriterion, j: int, tables: list[IntArray]) -> float:
