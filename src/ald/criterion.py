@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -220,9 +221,16 @@ class Criterion:
 
 def _condition_from(entry: Mapping[str, Any]) -> Condition:
     name, kind = entry["attribute"], entry["kind"]
+    if not isinstance(name, str):
+        raise ColumnError(f"an attribute's name must be text, not {name!r}")
     if kind not in KINDS:
         raise ColumnError(f"unknown kind {kind!r} of attribute {name!r}; kinds are {', '.join(KINDS)}")
     if kind in LEVEL_KINDS:
-        return Levels(name, kind, tuple(entry["levels"]))
+        levels = entry["levels"]
+        if isinstance(levels, str) or not all(level is None or isinstance(level, str) for level in levels):
+            raise ColumnError(f"the levels of attribute {name!r} must be a list of words, not {levels!r}")
+        return Levels(name, kind, tuple(levels))
     lower, upper = (None if entry[k] is None else parse_bound(entry[k], kind) for k in ("lower", "upper"))
+    if not all(bound is None or isfinite(bound) for bound in (lower, upper)):
+        raise ColumnError(f"the bounds of attribute {name!r} must be finite numbers")
     return Interval(name, kind, lower, upper)

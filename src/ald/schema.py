@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
+from math import isfinite
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ald.config import AuditConfig
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
-from ald.errors import InputError
+from ald.errors import InputError, shorten
 from ald.findings import Finding
 from ald.notions import Notion, Rate
 from ald.search.tree import Forest
@@ -18,6 +20,60 @@ if TYPE_CHECKING:
     from ald.auditing import Audit
 
 SCHEMA = 1
+
+# What a document must hold, as far as it is read: a type, [of each], {"*": of each}, {"name": of it}, or alternatives.
+_NUMBER = (float, NoneType)
+_TEXT = (str, NoneType)
+_BY_RATE = {"*": _NUMBER}
+_FINDING = {
+    "criterion": str,
+    "conditions": [{"attribute": str, "kind": str}],
+    "size": int,
+    "share": float,
+    "psi": _NUMBER,
+    "parts": _BY_RATE,
+    "rates_inside": _BY_RATE,
+    "rates_outside": _BY_RATE,
+    "ratios": _BY_RATE,
+    "interval": [_NUMBER],
+    "part_intervals": {"*": [_NUMBER]},
+    "counts_inside": {"*": int},
+    "counts_outside": {"*": int},
+    "statistic": _NUMBER,
+    "df": int,
+    "p_value": _NUMBER,
+    "log10_p": _NUMBER,
+    "p_adjusted": _NUMBER,
+    "log10_p_adjusted": _NUMBER,
+    "tree": int,
+    "node": int,
+    "undefined": str,
+}
+_DOCUMENT = {
+    "version": str,
+    "notion": {"name": str, "description": str, "rates": [{"key": str, "name": str, "hits": str, "base": str}]},
+    "config": {"outcome": _TEXT, "favourable": _TEXT, "prediction": _TEXT, "truth": _TEXT},
+    "data": {
+        "rows": int,
+        "cells": {"*": int},
+        "attributes": [{"name": str, "kind": str, "distinct": int, "missing": int}],
+        "left_out": [{"name": str, "reason": str}],
+        "warnings": [str],
+        "rows_search": int,
+        "rows_assess": int,
+    },
+    "groups": [_FINDING],
+    "candidates": [_FINDING],
+    "forest": {
+        "trees": int,
+        "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
+        **{name: [int] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
+        "counts": [[int]],
+        "sides": {"*": [[int]]},
+        "statistic": [_NUMBER],
+        "log_p": [_NUMBER],
+    },
+}
 
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
@@ -65,13 +121,15 @@ def audit_from_json(text: str | bytes) -> Audit:
     from ald.auditing import Audit
 
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_refuse)
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"this is not a JSON document: {error}") from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
         raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
     try:
+        _check(document, _DOCUMENT, "")
+        _check_sizes(document)
         notion = document["notion"]
         rates = tuple(Rate(**rate) for rate in notion["rates"])
         data = document["data"]
@@ -89,5 +147,66 @@ def audit_from_json(text: str | bytes) -> Audit:
             forest=Forest.from_dict(document["forest"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
+    except InputError:
+        raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _check(value: Any, shape: Any, place: str) -> None:
+    """Raises where the value is not of the shape."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        inside = dict.fromkeys(value, shape["*"]) if "*" in shape else shape
+        for key, entry in inside.items():
+            if key not in value:
+                raise InputError(f"this audit document is damaged or incomplete: it has no `{place}{key}`")
+            _check(value[key], entry, f"{place}{key}.")
+    elif isinstance(shape, list) and isinstance(value, list):
+        for i, entry in enumerate(value):
+            _check(entry, shape[0], f"{place}{i}.")
+    elif not _is(value, shape):
+        raise InputError(f"this audit document is damaged: its `{place[:-1]}` is {shorten(repr(value))}")
+
+
+def _is(value: Any, shape: Any) -> bool:
+    if isinstance(shape, tuple):
+        return any(_is(value, alternative) for alternative in shape)
+    if isinstance(shape, (list, dict)):
+        try:
+            if type(value) is type(shape):
+                _check(value, shape, "")
+        except InputError:
+            return False
+        return type(value) is type(shape)
+    if isinstance(value, bool):
+        return False
+    if shape is float:
+        return isinstance(value, (int, float)) and isfinite(value)
+    return isinstance(value, shape) and not (shape is int and abs(value) >= 2**63)
+
+
+def _check_sizes(document: dict[str, Any]) -> None:
+    """Raises where parts of the document do not fit one another."""
+    keys = {rate["key"] for rate in document["notion"]["rates"]}
+    for entry in (*document["groups"], *document["candidates"]):
+        by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
+        bounds = [entry["interval"], *entry["part_intervals"].values()]
+        if any(set(entry[name]) != keys for name in by_rate) or any(len(pair) != 2 for pair in bounds):
+            raise InputError(
+                f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
+            )
+    forest = document["forest"]
+    columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
+    n, books = len(forest["tree"]), forest["attributes"]
+    whole = all(len(forest[name]) == n for name in columns) and len({len(cells) for cells in forest["counts"]}) <= 1
+    for attribute, cut in zip(forest["attribute"], forest["cut"], strict=False):
+        book = books[attribute] if attribute < len(books) else {}
+        whole &= attribute < len(books) and (attribute < 0 or "cuts" not in book or 0 <= cut < len(book["cuts"]))
+    whole &= all(-1 <= i < n for name in ("parent", "left", "right") for i in forest[name])
+    whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
+    if not whole:
+        raise InputError("this audit document is damaged: the columns of its forest do not fit one another")

@@ -14,7 +14,6 @@ import numpy as np
 from ald.arrays import CodeArray, FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.search.coarse import CoarseView, coarse_view
-from ald.search.membership import count_members
 from ald.search.scoring import Scorer
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.statistics import chi2_log_sf
@@ -26,7 +25,7 @@ _CELLS_PER_COMBINATION = 2
 _MAX_LEVELS = 12
 # Triples are screened while rows times triples stay below this.
 _TRIPLE_WORK = 20_000_000
-_FROM_FOREST = 12
+_FROM_FOREST = 8
 
 
 def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion, float]:
@@ -123,7 +122,6 @@ def forest_nodes(forest: Forest, scorer: Scorer) -> list[CodedCriterion]:
     found = [c for c in dict.fromkeys(forest.criteria([a.size for a in attributes])) if c]
     if not found:
         return []
-    counts = count_members(found, scorer.view.data)
-    values = scorer.log_p(scorer.statistic(counts)) + np.array([scorer.price(criterion) for criterion in found])
+    values = scorer.values(found)
     order = sorted(range(len(found)), key=lambda i: (values[i], found[i]))
     return [found[i] for i in order[:_FROM_FOREST]]

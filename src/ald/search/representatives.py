@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import ceil, log
 
 import numpy as np
 
@@ -27,10 +27,13 @@ from ald.search.tree import CodedCondition, CodedCriterion, Forest
 SAME = 0.6
 # After the first group, the search stops when the best one left is no better than chance on D1 itself.
 STOP = 0.25
-# Groups taken at most, per group that the list shall have.
-PER_LISTED = 2
-_SINGLES = 8
+# Groups taken at most, per group that the list shall have; strata double with each.
+PER_LISTED = 1.5
 _MAX_TAKEN = 6
+# Places to start from in every round, and how many of them may be on the same attributes.
+_SINGLES = 8
+_STARTS = 10
+_STARTS_ALIKE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +55,10 @@ def representatives(
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
-    while len(taken) < min(PER_LISTED * groups, _MAX_TAKEN):
+    while len(taken) < min(ceil(PER_LISTED * groups), _MAX_TAKEN):
         scorer = Scorer(view, rates, membership_strata(masks) if masks else None)
         own = singles(scorer)
-        starts = [*own[:_SINGLES], *supported, *([] if taken else nodes)]
-        found = sharpen(starts, scorer)
+        found = sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer), scorer)
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
@@ -66,6 +68,20 @@ def representatives(
         taken.append(simplest(best, data))
         masks.append(member_mask(taken[-1], data))
     return _folded(taken, masks, list(seen), data)
+
+
+def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
+    """The best places to start from, at most a few on the same attributes."""
+    options = list(dict.fromkeys(options))
+    values = scorer.values(options).tolist()
+    chosen: list[CodedCriterion] = []
+    used: dict[tuple[int, ...], int] = {}
+    for _, criterion in sorted(zip(values, options, strict=True)):
+        attributes = tuple(condition.attribute for condition in criterion)
+        used[attributes] = used.get(attributes, 0) + 1
+        if used[attributes] <= _STARTS_ALIKE:
+            chosen.append(criterion)
+    return chosen[:_STARTS]
 
 
 def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:

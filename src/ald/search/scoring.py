@@ -7,6 +7,7 @@ conditions fit any data a little better. D2 decides what is listed; this decides
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import comb, log
 
@@ -16,6 +17,7 @@ from ald.arrays import FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.notions import RateCounter
 from ald.search.coarse import CoarseView
+from ald.search.membership import count_members
 from ald.search.splitting import two_sample
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
@@ -47,6 +49,7 @@ class Scorer:
         self.df = len(rates.rates) if rates.disjoint else 1
         # Groups must be large enough for their chi2 to mean something.
         self.people = int(view.totals.sum())
+        self._prices: dict[tuple[CodedCondition, bool], float] = {}
         self.smallest = max(20, int(0.005 * self.people))
         data = view.data
         self.people_by_code = [
@@ -111,6 +114,11 @@ class Scorer:
 
     def condition_price(self, c: CodedCondition, *, alone: bool) -> float:
         """The price of one condition: by itself, or where it is added to others."""
+        if (c, alone) not in self._prices:
+            self._prices[c, alone] = self._condition_price(c, alone=alone)
+        return self._prices[c, alone]
+
+    def _condition_price(self, c: CodedCondition, *, alone: bool) -> float:
         attribute = self.view.data.attributes[c.attribute]
         if c.levels:
             return self.level_price(c.attribute, len(c.levels), alone=alone)
@@ -122,6 +130,12 @@ class Scorer:
     def surcharge(self, c: CodedCondition) -> float:
         """What a condition must gain beyond its price to be worth adding to others."""
         return self.condition_price(c, alone=False) - self.condition_price(c, alone=True)
+
+    def values(self, criteria: Sequence[CodedCriterion]) -> FloatArray:
+        """Evidence plus price of many groups at once."""
+        inside = count_members(criteria, self.view.data)
+        prices = np.array([self.price(criterion) for criterion in criteria])
+        return np.asarray(self.log_p(self.statistic(inside)) + prices)
 
     def price(self, criterion: CodedCriterion) -> float:
         """The price of a whole description: which attributes, and what to say of each."""
