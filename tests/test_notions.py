@@ -1,0 +1,112 @@
+"""Notions and rates as data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ald
+from ald import NOTIONS, Notion, Rate, SettingError
+from ald.notions import CELLS, RateCounter, get_notion
+from tests.tables import decisions
+
+CELL_SETS = st.sets(st.sampled_from(CELLS), min_size=1)
+
+
+@given(CELL_SETS, CELL_SETS)
+def test_rates_need_hits_within_their_base(hits: set[str], base: set[str]) -> None:
+    """A rate is accepted exactly if its hits are some, but not all, of its base."""
+    try:
+        Rate("r", "rate", " ".join(sorted(hits)), ", ".join(sorted(base)))
+    except SettingError as error:
+        assert not hits < base
+        assert "must be some, but not all" in str(error)
+    else:
+        assert hits < base
+
+
+@given(CELL_SETS, st.lists(st.integers(0, 50), min_size=4, max_size=4))
+def test_rates_count_cells(hits: set[str], counts: list[int]) -> None:
+    """Hits and base are the sums of their cells."""
+    if len(hits) == 4:
+        return
+    counter = RateCounter([Rate("r", "rate", " ".join(sorted(hits)))], 4)
+    by_name = dict(zip(CELLS, counts, strict=True))
+    assert counter.hit(np.array(counts)).tolist() == [sum(by_name[cell] for cell in hits)]
+    assert counter.base(np.array(counts)).tolist() == [sum(counts)]
+
+
+def test_unknown_cells() -> None:
+    """A cell that does not exist is an error that offers the nearest."""
+    with pytest.raises(SettingError, match="names the unknown cell 'tpp'. Did you mean 'tp'"):
+        Rate("r", "rate", "tpp")
+
+
+@pytest.mark.parametrize(
+    ("name", "needs_truth", "disjoint"),
+    [
+        ("statistical parity", False, True),
+        ("equalized odds", True, True),
+        ("equal opportunity", True, True),
+        ("predictive equality", True, True),
+        ("false negative rate", True, True),
+        ("predictive parity", True, True),
+        ("accuracy", True, True),
+    ],
+)
+def test_properties_of_the_notions(name: str, needs_truth: bool, disjoint: bool) -> None:
+    """Which notions need the truth, and whose rates are independent."""
+    assert (NOTIONS[name].needs_truth, NOTIONS[name].disjoint) == (needs_truth, disjoint)
+
+
+@pytest.mark.parametrize("text", ["Equalized Odds", "equalized-odds", "equalized_odds", " equalized  odds "])
+def test_spellings_of_a_name(text: str) -> None:
+    """Case, hyphens, underscores and spaces do not matter."""
+    assert get_notion(text) is NOTIONS["equalized odds"]
+
+
+def test_unknown_notions() -> None:
+    """An unknown name is an error that offers the nearest."""
+    with pytest.raises(SettingError, match="unknown notion 'equal odds'. Did you mean 'equalized odds'"):
+        get_notion("equal odds")
+
+
+def test_notions_without_rates() -> None:
+    """A notion needs a rate, and no key twice."""
+    with pytest.raises(SettingError, match="has no rates"):
+        Notion("empty", ())
+    rate = Rate("r", "rate", "tp")
+    with pytest.raises(SettingError, match="uses a rate key twice"):
+        Notion("twice", (rate, rate))
+
+
+def test_psi() -> None:
+    """Psi is the difference of one rate, and the mean absolute difference of several."""
+    differences = np.array([[-0.2, 0.1], [0.4, 0.1]])
+    assert NOTIONS["statistical parity"].psi(differences[:1]).tolist() == [-0.2, 0.1]
+    assert NOTIONS["equalized odds"].psi(differences).tolist() == pytest.approx([0.3, 0.1])
+
+
+@pytest.mark.parametrize("name", NOTIONS)
+def test_every_notion_can_be_audited(name: str) -> None:
+    """Each notion gives rates that can be counted again from the cells."""
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=name, trees=3)
+    for finding in audit.candidates[:20]:
+        for rate in NOTIONS[name].rates:
+            inside = np.array(list(finding.counts_inside.values()))
+            base = inside[sorted(rate.base_cells)].sum()
+            hits = inside[sorted(rate.hit_cells)].sum()
+            assert finding.rates_inside[rate.key] == (pytest.approx(hits / base) if base else None)
+
+
+def test_a_notion_of_ones_own() -> None:
+    """A new notion is one declaration, and overlapping rates are allowed."""
+    rates = (Rate("for", "false omission rate", "fn", "fn tn"), Rate("err", "error rate", "fp fn"))
+    notion = Notion("mine", rates)
+    assert not notion.disjoint
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, trees=3)
+    assert audit.groups
+    assert set(audit.groups[0].parts) == {"for", "err"}
+    assert ald.Audit.from_json(audit.to_json()).notion == notion
