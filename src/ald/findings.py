@@ -66,7 +66,12 @@ class Finding:
         entry["interval"] = list(self.interval)
         entry["interval_unadjusted"] = list(self.interval_unadjusted)
         entry["also"] = [
-            {"criterion": str(other.criterion), "conditions": other.criterion.to_list(), "size": other.size, "overlap": other.overlap}
+            {
+                "criterion": str(other.criterion),
+                "conditions": other.criterion.to_list(),
+                "size": other.size,
+                "overlap": other.overlap,
+            }
             for other in self.also
         ]
         entry["part_intervals"] = {key: list(bounds) for key, bounds in self.part_intervals.items()}

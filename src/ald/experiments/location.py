@@ -48,14 +48,10 @@ class Outcome:
 
 def run(task: Task, seed: int) -> Outcome:
     """One random data set, audited."""
-    data = make_synthetic(
-        task.dataset, rho=task.rho, width=task.width, irrelevant=task.irrelevant, seed=seed
-    )
+    data = make_synthetic(task.dataset, rho=task.rho, width=task.width, irrelevant=task.irrelevant, seed=seed)
     roles = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
-    result = audit(
-        data, **roles, notion=notion, preset=METHODS[task.method], level=task.level, seed=seed, threads=1
-    )  # type: ignore[arg-type]
+    result = audit(data, **roles, notion=notion, preset=METHODS[task.method], level=task.level, seed=seed, threads=1)  # type: ignore[arg-type]
     found = [finding.criterion for finding in result.groups]
     located = LOCATED[task.dataset](found, task.width)
     relevant = RELEVANT[task.dataset]
@@ -103,7 +99,9 @@ def _both(found: Sequence[Criterion], width: float) -> bool:
     women = any(
         set(n) == {"age", "sex"} and str(n["sex"]) == "sex = f" and _is_interval(n["age"], 30, 50) for n in named
     )
-    return women and any(set(n) == {"region"} and str(n["region"]) in ("region = 3", 'region in {1, 2, 4}') for n in named)
+    return women and any(
+        set(n) == {"region"} and str(n["region"]) in ("region = 3", "region in {1, 2, 4}") for n in named
+    )
 
 
 LOCATED: dict[int, Callable[[Sequence[Criterion], float], bool]] = {
@@ -147,7 +145,9 @@ def main(runs: int, first_seed: int, jobs: int | None, as_json: bool, **options:
         click.echo(json.dumps(result | {"listed": listed}))
         return
     for key, rate in rates.items():
-        click.echo(f"{'any' if key == 'located' else key}: {rate:.3f} (standard error {sqrt(rate * (1 - rate) / runs):.3f})")
+        click.echo(
+            f"{'any' if key == 'located' else key}: {rate:.3f} (standard error {sqrt(rate * (1 - rate) / runs):.3f})"
+        )
 
 
 if __name__ == "__main__":

@@ -68,9 +68,7 @@ def coarse_view(data: AuditData, bins: int = BINS) -> CoarseView:
             table = np.append(np.searchsorted(edges, np.arange(attribute.size), side="right") - 1, len(edges) - 1)
         n = len(edges) - 1
         columns.append(
-            CoarseColumn(
-                bins=compact(table, n)[codes], n=n, edges=edges, levels=levels, nominal=attribute.is_nominal
-            )
+            CoarseColumn(bins=compact(table, n)[codes], n=n, edges=edges, levels=levels, nominal=attribute.is_nominal)
         )
     return CoarseView(data=data, columns=tuple(columns))
 

@@ -32,9 +32,7 @@ class Choice:
     members: BoolArray  # unordered attributes: [groups, bins]
 
 
-def best_condition(
-    scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray
-) -> Choice:
+def best_condition(scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray) -> Choice:
     """The best condition on an attribute given its counts per bin: tables [groups, bins + 1, cells of all strata].
 
     `alone` per group: there is no other condition.
@@ -53,9 +51,7 @@ def _intervals(n: int) -> tuple[IntArray, IntArray, BoolArray]:
     return pairs[:, 0], pairs[:, 1], (pairs[:, 0] > 0) & (pairs[:, 1] < n)
 
 
-def _best_interval(
-    scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray
-) -> Choice:
+def _best_interval(scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray) -> Choice:
     groups, n, _ = tables.shape
     low, high, two_sided = _intervals(n)
     empty = np.zeros((groups, 0), bool)
@@ -84,9 +80,7 @@ def _best_interval(
     return Choice(value=best, low=results[:, 0], high=results[:, 1], members=empty)
 
 
-def _best_levels(
-    scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray
-) -> Choice:
+def _best_levels(scorer: Scorer, attribute: int, tables: IntArray, statistic: Statistic, alone: BoolArray) -> Choice:
     groups, n, _ = tables.shape
     best, members = np.full(groups, np.inf), np.zeros((groups, n), bool)
     nothing = np.zeros(groups, np.int64)
@@ -94,43 +88,58 @@ def _best_levels(
         return Choice(value=best, low=nothing, high=nothing, members=members)
     prices = np.array([[scorer.level_price(attribute, k, alone=a) for k in range(n + 1)] for a in (False, True)])
     cost = prices[alone.astype(np.int64)]
-    for subsets in _subsets(scorer, tables):
-        inside = subsets.astype(np.int64) @ tables if subsets.ndim == 3 else np.einsum("sb,gbc->gsc", subsets, tables)
+    rows = np.arange(groups)
+    for inside, sizes, picked in _level_sets(scorer, tables):
         value = statistic(inside)
-        sizes = subsets.sum(axis=-1)
-        price = np.take_along_axis(cost, sizes, 1) if subsets.ndim == 3 else cost[:, sizes]
-        score = np.where(value > 0, scorer.log_p(value) + price, np.inf)
-        chosen = np.argmin(score, axis=1)
-        here = score[np.arange(groups), chosen]
+        # log p is about minus half the statistic: that is enough to choose by.
+        chosen = np.argmax(value - 2.0 * cost[:, sizes], axis=1)
+        strength = value[rows, chosen]
+        here = np.where(strength > 0, scorer.log_p(strength) + cost[rows, sizes[chosen]], np.inf)
         better = here < best
         best = np.where(better, here, best)
-        picked = subsets[np.arange(groups), chosen] if subsets.ndim == 3 else subsets[chosen]
-        members[better] = picked[better].astype(bool)
+        members[better] = picked(chosen)[better]
     return Choice(value=best, low=nothing, high=nothing, members=members)
 
 
-def _subsets(scorer: Scorer, tables: IntArray) -> list[IntArray]:
-    """Sets of levels to look at: [sets, bins] for all groups, or [groups, sets, bins] where they depend on the group.
+# Counts inside of some sets of levels [groups, sets, cells], the sets' sizes, and who is in the chosen set of each group.
+_LevelSets = tuple[IntArray, IntArray, Callable[[IntArray], BoolArray]]
 
-    With one rate the best set of every size is a head or a tail of the levels ordered by their rate.
+
+def _level_sets(scorer: Scorer, tables: IntArray) -> list[_LevelSets]:
+    """The sets of levels to look at: all, if they are few, else heads and tails of orders by the levels' rates.
+
+    With one rate the best set of every size is a head or a tail of the order by that rate.
     """
     groups, n, _ = tables.shape
     rates = scorer.rates
     if n <= (3 if len(rates.rates) == 1 else _ENUMERATED):
-        return [_all_subsets(n)]
+        subsets = _all_subsets(n)
+        # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
+        inside = (subsets.astype(float) @ tables.astype(float)).astype(np.int64)
+        return [(inside, subsets.sum(axis=1), lambda chosen: subsets[chosen].astype(bool))]
     pooled = scorer.pooled(tables)
     hit, base = rates.hit(pooled), rates.base(pooled)
     overall = (scorer.hits / np.maximum(scorer.bases, 1))[:, None, None]
     mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall
     mean = mean / np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
     directions = [mean[0]] if len(mean) == 1 else [*mean, mean.sum(axis=0), mean[0] - mean[1:].sum(axis=0)]
-    out = []
-    for direction in directions:
-        place = np.argsort(np.argsort(direction, axis=1, kind="stable"), axis=1)
-        sizes = np.arange(1, n)[None, :, None]
-        heads = (place[:, None, :] < sizes).astype(np.int64)
-        out += [heads, 1 - heads]
-    return out
+    return [_heads_and_tails(tables, direction) for direction in directions]
+
+
+def _heads_and_tails(tables: IntArray, direction: FloatArray) -> _LevelSets:
+    n = tables.shape[1]
+    order = np.argsort(direction, axis=1, kind="stable")
+    heads = np.cumsum(np.take_along_axis(tables, order[:, :, None], 1), axis=1)
+    inside = np.concatenate([heads[:, :-1], heads[:, -1:] - heads[:, :-1]], axis=1)
+    sizes = np.concatenate([np.arange(1, n), np.arange(n - 1, 0, -1)])
+    place = np.argsort(order, axis=1)
+
+    def picked(chosen: IntArray) -> BoolArray:
+        head = (chosen < n - 1)[:, None]
+        cut = np.where(chosen < n - 1, chosen, chosen - (n - 1))[:, None]
+        return np.asarray((place <= cut) == head)
+
+    return inside, sizes, picked
 
 
 @cache
@@ -138,4 +147,3 @@ def _all_subsets(n: int) -> IntArray:
     """All proper subsets of n levels."""
     numbers = np.arange(1, (1 << n) - 1)
     return ((numbers[:, None] >> np.arange(n)) & 1).astype(np.int64)
-

@@ -32,7 +32,7 @@ PER_LISTED = 1.5
 _MAX_TAKEN = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
-_STARTS = 10
+_STARTS = 8
 _STARTS_ALIKE = 2
 
 
@@ -44,9 +44,7 @@ class Representative:
     also: tuple[CodedCriterion, ...] = ()
 
 
-def representatives(
-    data: AuditData, rates: RateCounter, forest: Forest, groups: int
-) -> tuple[Representative, ...]:
+def representatives(data: AuditData, rates: RateCounter, forest: Forest, groups: int) -> tuple[Representative, ...]:
     """The groups to test on D2, in the order in which they condition on each other."""
     view = coarse_view(data)
     plain = Scorer(view, rates)
@@ -141,16 +139,18 @@ def nearest_nodes(
     criteria: Sequence[CodedCriterion], forest: Forest, data: AuditData
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Per group the tree and node of the forest whose people are most alike (for pictures of the search)."""
+    if not criteria:
+        return (), ()
     paths = forest.criteria([attribute.size for attribute in data.attributes])
     distinct = {path: i for i, path in reversed(list(enumerate(paths)))}
-    trees, nodes = [], []
-    for criterion in criteria:
-        inside = member_mask(criterion, data).astype(np.uint8)
-        split = replace(data, cells=inside, n_cells=2)
-        counts = count_members(list(distinct), split).astype(float)
-        in_node, both, n, size = counts.sum(axis=1), counts[:, 1], float(data.total), float(split.cell_counts()[1])
-        spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
-        at = distinct[list(distinct)[int(np.argmax(np.abs(n * both - in_node * size) / spread))]]
-        trees.append(int(forest.tree[at]))
-        nodes.append(int(forest.node[at]))
-    return tuple(trees), tuple(nodes)
+    # One count for all groups: people per node and pattern of membership.
+    masks = np.stack([member_mask(criterion, data) for criterion in criteria])
+    patterns, pattern = np.unique(masks, axis=1, return_inverse=True)
+    split = replace(data, cells=pattern.astype(np.uint8), n_cells=patterns.shape[1])
+    counts = count_members(list(distinct), split).astype(float)
+    both, size = counts @ patterns.T, (patterns @ split.cell_counts()).astype(float)
+    in_node, n = counts.sum(axis=1)[:, None], float(data.total)
+    spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
+    best = np.argmax(np.abs(n * both - in_node * size) / spread, axis=0)
+    at = np.array(list(distinct.values()))[best]
+    return tuple(forest.tree[at].tolist()), tuple(forest.node[at].tolist())

@@ -34,9 +34,7 @@ def candidates(forest: Forest, data: AuditData) -> Candidates:
         if paths[i]:
             seen.setdefault(_named(paths[i], present) if present else paths[i], i)
     at = list(seen.values())
-    return Candidates(
-        criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist())
-    )
+    return Candidates(criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist()))
 
 
 def _present(data: AuditData) -> dict[int, list[int]]:

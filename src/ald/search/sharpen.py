@@ -154,7 +154,13 @@ class _Sharpener:
         return self._count(joined, weights, *(np.array(x, dtype=np.int64) for x in (starts, ends, owners, attributes)))
 
     def _count(
-        self, rows: IntArray, weights: IntArray | None, starts: IntArray, ends: IntArray, owners: IntArray, attributes: IntArray
+        self,
+        rows: IntArray,
+        weights: IntArray | None,
+        starts: IntArray,
+        ends: IntArray,
+        owners: IntArray,
+        attributes: IntArray,
     ) -> list[IntArray]:
         columns, n_cells = self.view.columns, self.data.n_cells
         sizes = np.array([column.n + 1 for column in columns], dtype=np.int64)
@@ -176,7 +182,11 @@ class _Sharpener:
         return out
 
     def _move(
-        self, criterion: CodedCriterion, value: float, moves: list[tuple[float, int, CodedCriterion]], tables: list[IntArray]
+        self,
+        criterion: CodedCriterion,
+        value: float,
+        moves: list[tuple[float, int, CodedCriterion]],
+        tables: list[IntArray],
     ) -> CodedCriterion | None:
         """The best move that pays, or None."""
         named = {condition.attribute: condition for condition in criterion}
@@ -236,7 +246,9 @@ class _Sharpener:
         rows = np.flatnonzero(self.mask(others))
         keys = self.data.codes[j][rows].astype(np.int64) * n_cells + self.data.cells[rows]
         table = np.bincount(keys, self.data.counts[rows], minlength=(size + 1) * n_cells).astype(np.int64)
-        running = np.concatenate([np.zeros((1, n_cells), np.int64), np.cumsum(table.reshape(-1, n_cells)[:size], axis=0)])
+        running = np.concatenate(
+            [np.zeros((1, n_cells), np.int64), np.cumsum(table.reshape(-1, n_cells)[:size], axis=0)]
+        )
         # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
         occurs = np.flatnonzero(np.diff(running.sum(axis=1)))
         low, high = condition.low, condition.high

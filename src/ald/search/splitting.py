@@ -172,7 +172,9 @@ def _enumerate(
             total = counts.sum(axis=1)[:, None, :]
             # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
             right_counts = (right.astype(float) @ counts[:, 1:].astype(float)).astype(np.int64)
-            statistic = two_sample(rates.hit(right_counts), rates.base(right_counts), rates.hit(total), rates.base(total))
+            statistic = two_sample(
+                rates.hit(right_counts), rates.base(right_counts), rates.hit(total), rates.base(total)
+            )
             n_right, n = right_counts.sum(axis=2), total.sum(axis=2)
             limit = min_bucket[block, None]
             admissible = (n_right >= limit) & (n - n_right >= limit) & (statistic > 0)
