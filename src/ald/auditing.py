@@ -12,6 +12,7 @@ import numpy as np
 
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads
+from ald.criterion import visible
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import as_word
 from ald.data.prepare import DataSummary, Roles, prepare
@@ -19,16 +20,21 @@ from ald.data.sources import load
 from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
 from ald.findings import Also, Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
+from ald.power import Detectable, detectable
 from ald.ranking import listed, rank
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
 from ald.search.membership import member_mask
-from ald.search.representatives import nearest_nodes, representatives
+from ald.search.representatives import correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, decode, named
 from ald.search.tree import CodedCriterion, Forest
+from ald.statistics import adjust as adjust_p
 from ald.statistics import rounded
 from ald.threads import available_threads
 
 Progress = Callable[[str, float], None]
+
+# Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
+EQUIVALENT = 0.8
 
 
 def audit(
@@ -50,6 +56,8 @@ def audit(
     adjust: str = "bh",
     preset: str | None = None,
     explore: bool = True,
+    threshold: float = 0.0,
+    repeats: int = 1,
     seed: int = 0,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -70,7 +78,10 @@ def audit(
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
     preset: "paper" for the search of the 2023 paper; None for ours.
-    explore: False tests every leaf of the forest instead of a list without repetition (always so in the paper's search).
+    explore: False tests every leaf of the forest instead of a list without repetition (so always in the paper's
+        search).
+    threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.
+    repeats: random halvings; with more than one, findings say how many of them list an equivalent group.
     seed: same seed, same result, whatever the number of threads.
     progress: called with the name of the step and the share of it that is done.
 
@@ -103,6 +114,8 @@ def audit(
         adjust=adjust,
         preset=preset,
         explore=explore,
+        threshold=threshold,
+        repeats=repeats,
         seed=seed,
     )
     return run(data, roles, config, threads=threads, progress=progress)
@@ -121,47 +134,105 @@ def run(
     threads = threads or available_threads()
     rules = GrowthRules(alpha=config.alpha)
     cell_names = OUTCOME_CELLS if config.outcome is not None else CELLS
-    halves_seed, forest_seed = np.random.SeedSequence(config.seed).spawn(2)
 
     say("load", 0.0)
     prepared = prepare(load(data, roles.needed), roles, cell_names, minimum_rows(rules))
-    d1, d2 = prepared.data.halves(np.random.default_rng(halves_seed))
-    summary = replace(prepared.summary, rows_search=d1.total, rows_assess=d2.total)
-
-    say("search", 0.0)
-    rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-    rates = RateCounter(search_rates(config), d1.n_cells)
-    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: say("search", share / 2))
-    if config.explores:
-        proposed = representative_candidates(d1, rates, forest, config.groups, lambda share: say("search", share))
-    else:
-        proposed = candidates(forest, d1)
-
-    say("assess", 0.0)
-    assessor = assess_in_order if config.explores else assess
-    assessment = assessor(
-        proposed.criteria, d2, config.notion, adjustment=config.adjust, level=config.level, threads=threads
-    )
-
-    say("rank", 0.0)
-    order = rank(assessment, proposed.criteria, d2.attributes, config.ranking)
-    chosen = listed(assessment, order, config.level, config.groups)
+    splits = [one_split(prepared.data, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
+    first = splits[0]
+    summary = replace(prepared.summary, rows_search=first.d1.total, rows_assess=first.d2.total)
     results = Results(
-        attributes=d1.attributes,
+        attributes=first.d1.attributes,
         cell_names=cell_names,
-        proposed=proposed,
-        assessment=assessment,
-        order=order,
+        split=first,
         level=config.level,
-        also=overlaps(proposed, d2),
+        also=overlaps(first.proposed, first.d2),
+        stability=stability(splits, prepared.data) if config.repeats > 1 else {},
     )
     say("rank", 1.0)
+    tested = int(np.count_nonzero(~np.isnan(first.assessment.log_p)))
     return Audit(
         config=config,
         data_summary=summary,
-        groups=results.listed(chosen, selective=config.explores),
-        forest=forest.with_attributes(d1.attributes),
+        groups=results.listed(selective=config.explores),
+        forest=first.forest.with_attributes(first.d1.attributes),
+        detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested),
+        p_any=p_any([split.assessment for split in splits]),
         _candidates=results,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Search, assessment and ranking for one random halving."""
+
+    d1: AuditData
+    d2: AuditData
+    forest: Forest
+    proposed: Candidates
+    assessment: Assessment
+    order: IntArray
+    chosen: IntArray
+
+
+def one_split(
+    data: AuditData, config: AuditConfig, rules: GrowthRules, repeat: int, threads: int, say: Progress
+) -> Split:
+    """Steps 1 to 3 on one random halving: the first is the one that is reported."""
+    sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
+    halves_seed, forest_seed = sequence.spawn(2)
+
+    def step(name: str, share: float) -> None:
+        say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
+
+    d1, d2 = data.halves(np.random.default_rng(halves_seed))
+
+    step("search", 0.0)
+    rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
+    rates = RateCounter(search_rates(config), d1.n_cells)
+    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: step("search", share / 2))
+    if config.explores:
+        proposed = representative_candidates(d1, rates, forest, config.groups, lambda share: step("search", share))
+    else:
+        proposed = candidates(forest, d1)
+
+    step("assess", 0.0)
+    assessor = assess_in_order if config.explores else assess
+    assessment = assessor(
+        proposed.criteria,
+        d2,
+        config.notion,
+        adjustment=config.adjust,
+        level=config.level,
+        threshold=config.threshold,
+        threads=threads,
+    )
+
+    step("rank", 0.0)
+    order = rank(assessment, proposed.criteria, d2.attributes, config.ranking)
+    chosen = listed(assessment, order, config.level, config.groups)
+    return Split(d1=d1, d2=d2, forest=forest, proposed=proposed, assessment=assessment, order=order, chosen=chosen)
+
+
+def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
+    """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
+    lists = [[member_mask(split.proposed.criteria[i], data) for i in split.chosen.tolist()] for split in splits]
+    out = {}
+    for i, mask in zip(splits[0].chosen.tolist(), lists[0], strict=True):
+        found = [any(abs(correlation(mask, other, data.counts)) >= EQUIVALENT for other in others) for others in lists]
+        out[i] = sum(found) / len(found)
+    return out
+
+
+def p_any(assessments: Sequence[Assessment]) -> float:
+    """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
+    minima = [0.0]
+    for assessment in assessments:
+        adjusted = adjust_p(assessment.log_p, "bonferroni")
+        minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
+    return (
+        float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
+        if len(minima) > 2
+        else float(rounded(np.exp(minima[1])) or 0.0)
     )
 
 
@@ -215,14 +286,13 @@ class Results(Sequence[Finding]):
 
     attributes: tuple[Attribute, ...]
     cell_names: tuple[str, ...]
-    proposed: Candidates
-    assessment: Assessment
-    order: IntArray
+    split: Split
     level: float
     also: dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
+    stability: dict[int, float]
 
     def __len__(self) -> int:
-        return len(self.proposed)
+        return len(self.split.proposed)
 
     def __getitem__(self, i: Any) -> Any:
         return self._finding(i, self.level, None)
@@ -233,30 +303,32 @@ class Results(Sequence[Finding]):
             for other, size, overlap in self.also.get(i, ())
         )
         return finding(
-            decode(self.proposed.criteria[i], self.attributes),
-            self.assessment,
+            decode(self.split.proposed.criteria[i], self.attributes),
+            self.split.assessment,
             i,
             self.cell_names,
-            tree=self.proposed.tree[i],
-            node=self.proposed.node[i],
+            tree=self.split.proposed.tree[i],
+            node=self.split.proposed.node[i],
             level=level,
             selected=selected,
             also=also,
+            stability=self.stability.get(i),
         )
 
-    def listed(self, chosen: IntArray, *, selective: bool) -> tuple[Finding, ...]:
-        """The listed findings. Their intervals are selective: they hold at level * listed / tested (Benjamini-Yekutieli)."""
-        if not selective or len(chosen) == 0:
-            return tuple(self[int(i)] for i in chosen)
-        tested = int(np.count_nonzero(~np.isnan(self.assessment.log_p)))
+    def listed(self, *, selective: bool) -> tuple[Finding, ...]:
+        """The listed findings. Their intervals are selective: they hold at level * listed / tested."""
+        chosen, assessment = self.split.chosen.tolist(), self.split.assessment
+        if not selective or not chosen:
+            return tuple(self[i] for i in chosen)
+        tested = int(np.count_nonzero(~np.isnan(assessment.log_p)))
         level = self.level * len(chosen) / tested
-        everyone = self.assessment.inside[0] + self.assessment.outside[0]
-        adjusted = assess_counts(self.assessment.inside, everyone, self.assessment.notion, level=level)
-        return tuple(self._finding(int(i), level, adjusted) for i in chosen)
+        everyone = assessment.inside[0] + assessment.outside[0]
+        adjusted = assess_counts(assessment.inside, everyone, assessment.notion, level=level)
+        return tuple(self._finding(i, level, adjusted) for i in chosen)
 
     def ranked(self) -> tuple[Finding, ...]:
         """All candidates as findings in ranked order."""
-        return tuple(self[i] for i in self.order.tolist())
+        return tuple(self[i] for i in self.split.order.tolist())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -267,12 +339,16 @@ class Audit:
     candidates: every group that was tested, in ranked order.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
     forest: the search trees.
+    detectable: what the audit could have seen, by share of people.
+    p_any: one p-value for "is there any disparity at all", over all halvings.
     """
 
     config: AuditConfig
     data_summary: DataSummary
     groups: tuple[Finding, ...]
     forest: Forest
+    detectable: tuple[Detectable, ...]
+    p_any: float
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
 
     @cached_property
@@ -300,8 +376,9 @@ class Audit:
     def __repr__(self) -> str:
         n = len(self.groups)
         return (
-            f"<Audit for {self.notion.name}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} tested on "
-            f"{self.data_summary.rows_assess:,} people. print(audit) shows them; see .groups, .to_frame(), .to_json()>"
+            f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} "
+            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them; see .groups, .to_frame(), "
+            ".to_json()>"
         )
 
     def __str__(self) -> str:

@@ -50,7 +50,7 @@ def main() -> None:
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; nothing was written.", err=True)
+        click.echo("Interrupted; no file is half written.", err=True)
         status = 130
     except AldError as error:
         from ald.criterion import visible
@@ -88,6 +88,10 @@ def _audit_options(command: Command) -> Command:
         click.option("--level", type=float, help="Corrected p up to which a group is listed.  [default: 0.05]"),
         click.option("--adjust", help="Correction: bh, by, bonferroni or none.  [default: bh]"),
         click.option("--preset", help="paper: the search of the 2023 paper."),
+        click.option("--explore/--no-explore", default=None,
+                     help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
+        click.option("--threshold", type=float, help="Largest |psi| that is acceptable.  [default: 0]"),
+        click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
         click.option("--seed", type=int, help="Same seed, same result.  [default: 0]"),
         click.option("--threads", type=int, help="Threads to use; does not change the result.  [default: all cores]"),
         click.option("--config", type=click.Path(), help="TOML file with these options; the command line wins."),
@@ -223,12 +227,14 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
         return
     from rich.progress import Progress
 
-    steps = {"load": 0.0, "search": 0.3, "assess": 0.9, "rank": 0.97}
+    steps = {"load": 0.0, "search": 0.3, "repeat": 0.3, "assess": 0.9, "rank": 0.97}
     with Progress(console=_console(stderr=True), transient=True) as bar:
         task = bar.add_task("load", total=1.0)
 
         def update(step: str, share: float) -> None:
-            bar.update(task, description=step, completed=steps[step] + share * (0.6 if step == "search" else 0.03))
+            bar.update(
+                task, description=step, completed=steps[step] + share * (0.6 if step in ("search", "repeat") else 0.03)
+            )
 
         yield update
 
@@ -245,13 +251,12 @@ def _show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
 
     for path in output:
         write_report(result, path)
+        click.echo(f"Wrote {visible(path)}", err=True)
     if format_ == "table":
         _print_table(result)
     else:
         text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
         click.echo(text, nl=False)
-    for path in output:
-        click.echo(f"Wrote {visible(path)}", err=True)
 
 
 def _print_table(result: Audit) -> None:

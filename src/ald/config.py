@@ -30,6 +30,8 @@ class AuditConfig:
     adjust: str = "bh"
     preset: str | None = None
     explore: bool = True
+    threshold: float = 0.0
+    repeats: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -41,12 +43,19 @@ class AuditConfig:
         _whole("groups", self.groups, 1)
         _whole("trees", self.trees, 1)
         _whole("seed", self.seed, 0)
+        _whole("repeats", self.repeats, 1)
+        if (
+            isinstance(self.threshold, bool)
+            or not isinstance(self.threshold, (int, float))
+            or not 0 <= self.threshold < 1
+        ):
+            raise SettingError(f"threshold must be from 0 on and below 1, not {self.threshold!r}")
         _share("alpha", self.alpha)
         _share("level", self.level)
         if self.notion.needs_truth and self.outcome is not None:
             raise SettingError(
-                f"the notion {self.notion.name!r} compares predictions with the truth: give prediction=... and truth=... "
-                "instead of outcome=..., or use the notion 'statistical parity'"
+                f"the notion {self.notion.name!r} compares predictions with the truth: give prediction=... and "
+                "truth=... instead of outcome=..., or use the notion 'statistical parity'"
             )
 
         if not isinstance(self.explore, bool):

@@ -18,6 +18,7 @@ from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.tree import CodedCriterion
 from ald.statistics import adjust, chi2_2x2, chi2_log_sf, combine_bonferroni, combine_fisher, newcombe
 from ald.stratified import cmh_statistics
+from ald.threshold import one_rate_log_p, several_rates_log_p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +103,15 @@ def assess_in_order(
     *,
     adjustment: str = "bh",
     level: float = 0.05,
+    threshold: float = 0.0,
     threads: int = 1,
 ) -> Assessment:
-    """Tests groups on this data, each also given those before it: the larger of its marginal and its stratified p counts.
+    """Tests groups on this data, each also given those before it: the larger of marginal and stratified p counts.
 
     The order and the groups to condition on were fixed on other data. Small groups are tested exactly.
     """
-    marginal = assess(criteria, data, notion, adjustment=adjustment, level=level, threads=threads, exact=True)
+    settings = {"adjustment": adjustment, "level": level, "threshold": threshold}
+    marginal = assess(criteria, data, notion, **settings, threads=threads, exact=True)  # type: ignore[arg-type]
     rates = RateCounter(notion.rates, data.n_cells)
     log_p, tests = marginal.log_p.copy(), list(marginal.test)
     masks = [member_mask(criterion, data) for criterion in criteria]
@@ -122,7 +125,7 @@ def assess_in_order(
 
 
 def _stratified_log_p(mask: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter) -> tuple[float, str]:
-    """log p of a group within strata, per rate by Cochran-Mantel-Haenszel or exactly, and combined; and the test used."""
+    """log p of a group within strata, per rate by Cochran-Mantel-Haenszel or exactly, combined; and the test used."""
     shape = (int(strata.max()) + 1, data.n_cells)
     keys = strata * data.n_cells + data.cells
     totals = weighted_bincount(keys, data.counts, shape[0] * shape[1]).reshape(shape)
@@ -157,15 +160,19 @@ def assess(
     *,
     adjustment: str = "bh",
     level: float = 0.05,
+    threshold: float = 0.0,
     threads: int = 1,
     exact: bool = False,
 ) -> Assessment:
     """Tests every criterion on this data: a chi2 test per rate against everyone else, combined and corrected.
 
-    `exact`: Fisher's exact test instead wherever an expected count is small.
+    `exact`: Fisher's exact test instead wherever an expected count is small. `threshold`: test |psi| <= threshold
+    instead of psi = 0.
     """
     inside = count_members(criteria, data, threads)
-    return assess_counts(inside, data.cell_counts(), notion, adjustment=adjustment, level=level, exact=exact)
+    return assess_counts(
+        inside, data.cell_counts(), notion, adjustment=adjustment, level=level, threshold=threshold, exact=exact
+    )
 
 
 def assess_counts(
@@ -175,6 +182,7 @@ def assess_counts(
     *,
     adjustment: str = "bh",
     level: float = 0.05,
+    threshold: float = 0.0,
     exact: bool = False,
 ) -> Assessment:
     """As `assess`, from the counts per cell of each group and of everyone."""
@@ -199,6 +207,14 @@ def assess_counts(
     fisher, log_p = _combine(log_ps, rates)
     statistic = np.max(statistics, axis=0) if fisher is None else fisher
     df = 1 if fisher is None else 2 * len(notion.rates)
+    if threshold > 0:
+        # Undefined stays undefined; all else is tested against the threshold, whatever the size of the group.
+        beyond = (
+            one_rate_log_p(hits_in[0], base_in[0], hits_out[0], base_out[0], threshold)
+            if len(notion.rates) == 1
+            else several_rates_log_p(inside, outside, rates, threshold)
+        )
+        log_p, tests = np.where(np.isnan(log_p), np.nan, beyond), ["score"] * len(inside)
     differences = _ratio(hits_in, base_in) - _ratio(hits_out, base_out)
     part_low, part_high = newcombe(hits_in, base_in, hits_out, base_out, level)
     low, high = part_low[0], part_high[0]

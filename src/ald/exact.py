@@ -1,7 +1,7 @@
 """Exact conditional tests for small groups: Fisher's test, and its stratified form.
 
-Given the margins of every stratum, the number of hits in the group is a sum of independent hypergeometric variables; the
-two-sided p-value adds up the probabilities of all outcomes that are no more likely than the one observed.
+Given the margins of every stratum, the number of hits in the group is a sum of independent hypergeometric variables;
+the two-sided p-value adds up the probabilities of all outcomes that are no more likely than the one observed.
 """
 
 from __future__ import annotations

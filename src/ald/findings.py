@@ -26,7 +26,8 @@ class Finding:
 
     `psi` is the disparity; `parts` its signed differences per rate; `ratios` inside / outside (the four-fifths
     rule looks at the selection ratio). `interval` holds psi with confidence 1 - level. `statistic` and `df` are
-    those of the chi2 test, or of Fisher's method over several; `p_adjusted` is corrected for all candidates.
+    those of the chi2 test, or of Fisher's method over several; `p_adjusted` is corrected for all candidates. `test`
+    names the test that gave the p-value. `stability` is the share of random halvings that list an equivalent group.
     """
 
     criterion: Criterion
@@ -53,6 +54,7 @@ class Finding:
     interval_level: float = 0.95
     interval_unadjusted: tuple[float | None, float | None] = (None, None)
     also: tuple[Also, ...] = ()
+    stability: float | None = None
     undefined: str = ""
 
     def __repr__(self) -> str:
@@ -103,6 +105,7 @@ def finding(
     level: float,
     selected: Assessment | None = None,
     also: tuple[Also, ...] = (),
+    stability: float | None = None,
 ) -> Finding:
     """Candidate i of an assessment as a finding.
 
@@ -138,6 +141,7 @@ def finding(
         interval_level=float(rounded(1.0 - level) or 0.0),
         interval_unadjusted=(rounded(assessment.low[i]), rounded(assessment.high[i])),
         also=also,
+        stability=None if stability is None else rounded(stability),
         undefined=assessment.reason(i),
     )
 

@@ -13,6 +13,7 @@ from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
 from ald.errors import InputError, shorten
 from ald.findings import Finding
 from ald.notions import Notion, Rate
+from ald.power import Detectable
 from ald.search.tree import Forest
 from ald.version import __version__
 
@@ -85,6 +86,8 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "notion": asdict(audit.notion) | {"rates": [asdict(rate) for rate in audit.notion.rates]},
         "config": config,
         "data": _plain(asdict(audit.data_summary)),
+        "p_any": audit.p_any,
+        "detectable": [asdict(entry) for entry in audit.detectable],
         "groups": [finding.to_dict() for finding in audit.groups],
         "candidates": [finding.to_dict() for finding in audit.candidates],
         "forest": audit.forest.to_dict(),
@@ -145,6 +148,8 @@ def audit_from_json(text: str | bytes) -> Audit:
             ),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             forest=Forest.from_dict(document["forest"]),
+            detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
+            p_any=document["p_any"],
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
     except InputError:

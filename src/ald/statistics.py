@@ -67,7 +67,7 @@ def chi2_log_sf(statistic: FloatArray, df: IntArray) -> FloatArray:
         closed.flat[where] = False
     if closed.any():
         out[closed] = _closed_form(statistic[closed], df[closed])
-    return np.minimum(out, 0.0)
+    return np.asarray(np.minimum(out, 0.0))
 
 
 def _closed_form(statistic: FloatArray, df: IntArray) -> FloatArray:
@@ -134,7 +134,7 @@ def combine_fisher(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def combine_bonferroni(log_p: FloatArray) -> FloatArray:
     """The smallest of the p-values over the first axis times their number, for dependent tests."""
-    return np.minimum(np.min(log_p, axis=0) + np.log(log_p.shape[0]), 0.0)
+    return np.asarray(np.minimum(np.min(log_p, axis=0) + np.log(log_p.shape[0]), 0.0))
 
 
 def adjust(log_p: FloatArray, method: str) -> FloatArray:

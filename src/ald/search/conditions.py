@@ -86,7 +86,7 @@ def _best_levels(scorer: Scorer, attribute: int, tables: IntArray, statistic: St
     nothing = np.zeros(groups, np.int64)
     if n < 2:
         return Choice(value=best, low=nothing, high=nothing, members=members)
-    prices = np.array([[scorer.level_price(attribute, k, alone=a) for k in range(n + 1)] for a in (False, True)])
+    prices = np.stack([scorer.level_prices(attribute, np.arange(n + 1), alone=single) for single in (False, True)])
     cost = prices[alone.astype(np.int64)]
     rows = np.arange(groups)
     for inside, sizes, picked in _level_sets(scorer, tables):
@@ -101,7 +101,7 @@ def _best_levels(scorer: Scorer, attribute: int, tables: IntArray, statistic: St
     return Choice(value=best, low=nothing, high=nothing, members=members)
 
 
-# Counts inside of some sets of levels [groups, sets, cells], the sets' sizes, and who is in the chosen set of each group.
+# Counts inside of some sets of levels [groups, sets, cells], the sets' sizes, and who is in each group's chosen set.
 _LevelSets = tuple[IntArray, IntArray, Callable[[IntArray], BoolArray]]
 
 
@@ -110,7 +110,7 @@ def _level_sets(scorer: Scorer, tables: IntArray) -> list[_LevelSets]:
 
     With one rate the best set of every size is a head or a tail of the order by that rate.
     """
-    groups, n, _ = tables.shape
+    n = tables.shape[1]
     rates = scorer.rates
     if n <= (3 if len(rates.rates) == 1 else _ENUMERATED):
         subsets = _all_subsets(n)

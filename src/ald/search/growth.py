@@ -42,7 +42,7 @@ class GrowthRules:
 
     def min_bucket(self, n: IntArray) -> IntArray:
         """The least size of a child, from the size of the node (not of the root)."""
-        return np.maximum(self.minbucket, np.ceil(self.minprob * n)).astype(np.int64)
+        return np.asarray(np.maximum(self.minbucket, np.ceil(self.minprob * n)), dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """A list without repetition, chosen on D1: which groups are tested on D2, in which order, and given which others.
 
-Round by round the search looks for the strongest group given those already taken (a stratified test), so that no finding
-is told twice and a weaker one is not hidden by a stronger one. Nothing here ever sees D2.
+Round by round the search looks for the strongest group given those already taken (a stratified test), so that no
+finding is told twice and a weaker one is not hidden by a stronger one. Nothing here ever sees D2.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import comb, log
+from math import log
 
 import numpy as np
+from scipy import special
 
 from ald.arrays import FloatArray, IntArray
 from ald.data.coded import weighted_bincount
@@ -102,11 +103,13 @@ class Scorer:
         running = np.concatenate([[0], np.cumsum(self.people_by_code[attribute])])
         return np.asarray(running[column.edges] / max(running[-1], 1))
 
-    def level_price(self, attribute: int, n_levels: int, *, alone: bool) -> float:
-        """The price of naming some of the levels: how many to name, then which; more where a thin slice can be cut."""
+    def level_prices(self, attribute: int, n_levels: IntArray, *, alone: bool) -> FloatArray:
+        """The price of naming so many of the levels: how many, then which; more where a thin slice can be cut."""
         n = self.view.columns[attribute].n
+        k = np.minimum(n_levels, n)
+        ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
         thin = 0.0 if alone or n < 3 else log(LEVELS_ADDED)
-        return log(max(n - 1, 1)) + log(comb(n, min(n_levels, n))) + thin
+        return np.asarray(log(max(n - 1, 1)) + ways + thin)
 
     def choice_price(self, n_named: int) -> float:
         """The price of choosing attributes one after the other; each costs something, also where there are few."""
@@ -121,7 +124,7 @@ class Scorer:
     def _condition_price(self, c: CodedCondition, *, alone: bool) -> float:
         attribute = self.view.data.attributes[c.attribute]
         if c.levels:
-            return self.level_price(c.attribute, len(c.levels), alone=alone)
+            return float(self.level_prices(c.attribute, np.array(len(c.levels)), alone=alone))
         people = self.people_by_code[c.attribute]
         share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
         two_sided = c.low > 0 and c.high < attribute.size
@@ -145,4 +148,4 @@ class Scorer:
 def best_rate(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
     """The largest of the rates' own statistics, for rates whose rows overlap."""
     parts = [two_sample(hit[r : r + 1], base[r : r + 1], hits[r : r + 1], bases[r : r + 1]) for r in range(len(hit))]
-    return np.max(parts, axis=0)
+    return np.asarray(np.max(parts, axis=0))

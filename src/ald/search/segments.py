@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald.arrays import AnyArray, FloatArray, IntArray
 
 # Candidates within this relative distance of the best count as tied (SPEC 15).
 TIE = 1e-9
@@ -45,7 +45,7 @@ def _reduce(ufunc: np.ufunc, values: AnyArray, offsets: IntArray, empty: float) 
     return out
 
 
-def float_sums(values: FloatArray, offsets: IntArray) -> FloatArray:
+def float_sums(values: AnyArray, offsets: IntArray) -> FloatArray:
     """Sums over the last axis within segments."""
     return _reduce(np.add, values, offsets, 0.0)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.search import kernels
 from ald.search.conditions import Choice, best_condition
 from ald.search.scoring import Scorer
@@ -155,7 +155,7 @@ class _Sharpener:
 
     def _count(
         self,
-        rows: IntArray,
+        rows: AnyArray,
         weights: IntArray | None,
         starts: IntArray,
         ends: IntArray,

@@ -179,7 +179,8 @@ class Forest:
         integers = {name: np.array(entry[name], dtype=np.int64) for name in _INTEGER_COLUMNS}
         floats = {name: np.array([np.nan if v is None else v for v in entry[name]]) for name in ("statistic", "log_p")}
         sides = {int(i): (tuple(left), tuple(right)) for i, (left, right) in entry["sides"].items()}
-        return cls(n_trees=entry["trees"], attributes=attributes, sides=sides, **integers, **floats)
+        columns: dict[str, Any] = {**integers, **floats}
+        return cls(n_trees=entry["trees"], attributes=attributes, sides=sides, **columns)
 
 
 _INTEGER_COLUMNS = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut")
