@@ -144,8 +144,12 @@ def test_merging_does_not_depend_on_the_order_of_rows() -> None:
     data = coded_data(500)
     order = np.random.default_rng(0).permutation(500)
     shuffled = AuditData(
-        attributes=data.attributes, codes=tuple(code[order] for code in data.codes), cells=data.cells[order],
-        counts=data.counts, n_cells=2)  # fmt: skip
+        attributes=data.attributes,
+        codes=tuple(code[order] for code in data.codes),
+        cells=data.cells[order],
+        counts=data.counts,
+        n_cells=2,
+    )
     a, b = merge(data), merge(shuffled)
     assert [code.tolist() for code in a.codes] == [code.tolist() for code in b.codes]
     assert (a.cells.tolist(), a.counts.tolist()) == (b.cells.tolist(), b.counts.tolist())
@@ -226,8 +230,11 @@ class TestMergedAndUnmerged:
         data, samples, merged, merged_samples = self.pair()
         counters = [MemoryCounter(data, samples), MemoryCounter(merged, merged_samples)]
         routing = Routing(
-            nodes=np.array([0, 2]), attributes=np.array([0, 1]),
-            tables=np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0], np.uint8), offsets=np.array([0, 7, 12]))  # fmt: skip
+            nodes=np.array([0, 2]),
+            attributes=np.array([0, 1]),
+            tables=np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0], np.uint8),
+            offsets=np.array([0, 7, 12]),
+        )
         for _ in range(2):
             nodes, attributes = (part.ravel() for part in np.meshgrid(np.arange(3), np.arange(3)))
             a, b = (counter.histograms(nodes, attributes) for counter in counters)
@@ -245,10 +252,12 @@ class TestMergedAndUnmerged:
         for table, draws in ((data, samples), (merged, merged_samples)):
             rngs = [np.random.default_rng(i) for i in range(3)]
             forest = grow(
-                MemoryCounter(table, draws), table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs)  # fmt: skip
+                MemoryCounter(table, draws), table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs
+            )
             proposed = candidates(forest, table)
             result = assess(
-                proposed.criteria, table, NOTIONS["statistical parity"], adjustment="bh", level=0.05, threads=1)  # fmt: skip
+                proposed.criteria, table, NOTIONS["statistical parity"], adjustment="bh", level=0.05, threads=1
+            )
             found.append(
                 (forest.with_attributes(table.attributes).to_dict(), proposed.criteria, result.inside.tolist())
             )

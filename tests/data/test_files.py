@@ -186,7 +186,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 def test_no_such_column(tmp_path: Path) -> None:
     """A missing column's error offers the nearest name."""
-    with pytest.raises(ColumnError, match="there is no column 'gendr' in the file 'x.csv'. Did you mean 'gender'"):
+    with pytest.raises(ColumnError, match=r"there is no column 'gendr' in the file 'x.csv'. Did you mean 'gender'"):
         read(tmp_path, "age,gender\n1,2\n", only=["gendr"])
 
 

@@ -153,7 +153,7 @@ def test_repeated_names(data: Any) -> None:
 @pytest.mark.parametrize("frame", FRAMES)
 def test_no_such_column(frame: Any) -> None:
     """A missing column's error offers the nearest name."""
-    with pytest.raises(ColumnError, match="there is no column 'gendr' in .* Did you mean 'gender'"):
+    with pytest.raises(ColumnError, match=r"there is no column 'gendr' in .* Did you mean 'gender'"):
         load(frame({"age": [1], "gender": [2]}), ["gendr"])
 
 

@@ -143,7 +143,11 @@ class TestOutcome:
         audit = ald.audit(columns, prediction="predicted", truth="true", trees=2)
         pairs = list(zip(columns["predicted"], columns["true"], strict=True))
         assert audit.data_summary.cells == {
-            "tn": pairs.count((0, 0)), "fp": pairs.count((1, 0)), "fn": pairs.count((0, 1)), "tp": pairs.count((1, 1))}  # fmt: skip
+            "tn": pairs.count((0, 0)),
+            "fp": pairs.count((1, 0)),
+            "fn": pairs.count((0, 1)),
+            "tp": pairs.count((1, 1)),
+        }
 
     def test_different_codings(self) -> None:
         """Prediction and truth in different words are an error that shows both."""
@@ -171,7 +175,10 @@ class TestLeftOut:
         columns |= {"half": ["x" if i % 2 else None for i in range(600)]}
         audit = ald.audit(columns, outcome="y", trees=2)
         assert [(entry.name, entry.reason) for entry in audit.data_summary.left_out] == [
-            ("k", "constant (always '7')"), ("w", "constant (always 'x')"), ("none", "no value at all")]  # fmt: skip
+            ("k", "constant (always '7')"),
+            ("w", "constant (always 'x')"),
+            ("none", "no value at all"),
+        ]
 
     def test_identifiers(self) -> None:
         """Words and whole numbers that never repeat are left out; other numbers are not."""

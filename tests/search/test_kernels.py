@@ -48,9 +48,17 @@ def cases(draw: st.DrawFn) -> Case:
     requests = draw(st.integers(0, 8))
     bounds = np.sort(rng.integers(0, entries + 1, (requests, 2)), axis=1).astype(np.int64)
     return Case(
-        rng=rng, sizes=np.array(tops, np.int64) + 1, codes=codes, cells=rng.integers(0, n_cells, n).astype(np.uint8),
-        n_cells=n_cells, rows=rows, weights=weights, starts=bounds[:, 0].copy(), ends=bounds[:, 1].copy(),
-        attributes=rng.integers(0, len(tops), requests))  # fmt: skip
+        rng=rng,
+        sizes=np.array(tops, np.int64) + 1,
+        codes=codes,
+        cells=rng.integers(0, n_cells, n).astype(np.uint8),
+        n_cells=n_cells,
+        rows=rows,
+        weights=weights,
+        starts=bounds[:, 0].copy(),
+        ends=bounds[:, 1].copy(),
+        attributes=rng.integers(0, len(tops), requests),
+    )
 
 
 def count(module: Any, case: Case) -> list[Any]:
@@ -58,8 +66,19 @@ def count(module: Any, case: Case) -> list[Any]:
     codes, counts = np.zeros(capacity, np.uint32), np.zeros((capacity, case.n_cells), np.int64)
     used = np.zeros(len(case.starts), np.int64)
     written = module.count(
-        case.codes, case.cells, case.rows, case.weights, case.starts, case.ends, case.attributes, case.sizes,
-        case.n_cells, codes, counts, used)  # fmt: skip
+        case.codes,
+        case.cells,
+        case.rows,
+        case.weights,
+        case.starts,
+        case.ends,
+        case.attributes,
+        case.sizes,
+        case.n_cells,
+        codes,
+        counts,
+        used,
+    )
     return [written, codes[:written].tolist(), counts[:written].tolist(), used.tolist()]
 
 
@@ -92,8 +111,19 @@ def test_partitions_agree(case: Case) -> None:
         weights = None if case.weights is None else np.zeros(total, np.int64)
         middles = np.zeros(len(case.starts), np.int64)
         module.partition(
-            case.codes, case.rows, case.weights, case.starts, case.ends, case.attributes, tables, offsets, rows, weights,
-            middles, len(case.cells))  # fmt: skip
+            case.codes,
+            case.rows,
+            case.weights,
+            case.starts,
+            case.ends,
+            case.attributes,
+            tables,
+            offsets,
+            rows,
+            weights,
+            middles,
+            len(case.cells),
+        )
         found.append([rows.tolist(), None if weights is None else weights.tolist(), middles.tolist()])
     assert found[0] == found[1]
 
@@ -128,11 +158,19 @@ def test_members_agree(case: Case, n_criteria: int) -> None:
 def small() -> dict[str, Any]:
     """Arguments of `count` for two rows, all in order."""
     return {
-        "codes": (np.array([0, 1], np.uint8),), "cells": np.array([0, 1], np.uint8), "rows": np.array([0, 1], np.uint32),
-        "weights": None, "starts": np.array([0]), "ends": np.array([2]), "attributes": np.array([0]),
-        "sizes": np.array([2]), "n_cells": 2, "out_codes": np.zeros(2, np.uint32),
-        "out_counts": np.zeros((2, 2), np.int64), "used": np.zeros(1, np.int64),
-    }  # fmt: skip
+        "codes": (np.array([0, 1], np.uint8),),
+        "cells": np.array([0, 1], np.uint8),
+        "rows": np.array([0, 1], np.uint32),
+        "weights": None,
+        "starts": np.array([0]),
+        "ends": np.array([2]),
+        "attributes": np.array([0]),
+        "sizes": np.array([2]),
+        "n_cells": 2,
+        "out_codes": np.zeros(2, np.uint32),
+        "out_counts": np.zeros((2, 2), np.int64),
+        "used": np.zeros(1, np.int64),
+    }
 
 
 @pytest.mark.parametrize(

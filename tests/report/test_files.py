@@ -1,0 +1,111 @@
+"""Writing reports: by ending, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ald
+from ald import Audit, SettingError
+from ald.report import files
+from ald.report.files import check_target, write_report, write_whole
+from tests.tables import people
+
+
+@pytest.fixture(scope="module")
+def audit() -> Audit:
+    return ald.audit(people(), outcome="y", trees=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "render"),
+    [
+        ("x.json", Audit.to_json),
+        ("x.csv", Audit.to_csv),
+        ("x.md", Audit.to_markdown),
+        ("x.Markdown", Audit.to_markdown),
+        ("x.txt", lambda audit: f"{audit}\n"),
+    ],
+)
+def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Callable[[Audit], str]) -> None:
+    """The ending decides, whatever its case, and the file holds exactly the rendering."""
+    write_report(audit, str(tmp_path / name))
+    assert (tmp_path / name).read_bytes() == render(audit).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("x.xlsx", r"cannot tell the format of the report .* Known: \.json, \.csv, \.md"),
+        ("x", "cannot tell the format"),
+        ("none/x.json", "the folder of the report .* does not exist"),
+        ("folder.json", "is a folder"),
+    ],
+)
+def test_targets_that_cannot_be_written(tmp_path: Path, name: str, problem: str) -> None:
+    """Each is a SettingError before any work is done."""
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(SettingError, match=problem):
+        check_target(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+def test_interrupted_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: type[BaseException]
+) -> None:
+    """Whatever interrupts writing, the old file stays and no other file is left."""
+    target = tmp_path / "x.json"
+    target.write_text("old")
+
+    def fail(*args: Any, **options: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, step, fail)
+        with pytest.raises(error):
+            write_whole(str(target), b"new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_interrupted_after_the_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt right after the file took its place is that interrupt, and the new file is whole."""
+    replace = os.replace
+
+    def replace_and_fail(*args: Any) -> None:
+        replace(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "replace", replace_and_fail)
+        with pytest.raises(KeyboardInterrupt):
+            write_whole(str(tmp_path / "x.json"), b"new")
+    assert (tmp_path / "x.json").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_permissions(tmp_path: Path) -> None:
+    """A new file has the usual permissions, and one that is replaced keeps its own."""
+    write_whole(str(tmp_path / "new.json"), b"x")
+    (tmp_path / "plain.json").write_text("x")
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain.json").stat().st_mode
+    )
+    (tmp_path / "new.json").chmod(0o640)
+    write_whole(str(tmp_path / "new.json"), b"y")
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640
+
+
+def test_links_stay_links(tmp_path: Path) -> None:
+    """Writing through a link changes the file it leads to."""
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    write_whole(str(tmp_path / "link.json"), b"new")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_bytes() == b"new"

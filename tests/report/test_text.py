@@ -1,0 +1,96 @@
+"""Reports for people: text, Markdown, and what every one of them says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ald
+from ald import Audit, Notion, Rate
+from ald.report.markdown import escape
+from ald.report.summary import LIMITATION, facts, headline, interval, percent, plain, signed
+from tests.tables import decisions, hostile, people
+
+UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+NASTY = ["<b>bold</b>", "a|b", "\x1b[31mred\x1b[0m", "=1+1", "[x](http://e.x)", "`c`", "**s**", "new\nline", "www.e.x"]
+
+
+def bare(markdown: str) -> str:
+    """The characters of a Markdown text that are not escaped."""
+    return re.sub(r"\\.", "", markdown)
+
+
+@pytest.mark.parametrize("word", NASTY)
+def test_hostile_names_and_levels(word: str) -> None:
+    """Names and levels cannot act on a terminal, nor become markup or table cells in Markdown."""
+    audit = ald.audit(hostile([word], [word, "other", "third"]), outcome="y", trees=3)
+    assert audit.groups
+    assert not UNPRINTABLE.search(str(audit))
+    rows = [line for line in audit.to_markdown().splitlines() if line.startswith("|")]
+    assert len({bare(row).count("|") for row in rows}) == 1
+    assert len(rows) == len(audit.groups) + 2
+    text = "".join(line for line in audit.to_markdown().splitlines() if not line.startswith(("|--", "#")))
+    assert not re.search(r"[<>\[\]`*]|www\.|://", bare(text))
+
+
+@settings(max_examples=25)
+@given(st.text(max_size=10), st.text(max_size=10))
+def test_any_names_and_levels(name: str, level: str) -> None:
+    """Whatever a name or level holds, text has no control characters and Markdown tables keep their shape."""
+    audit = ald.audit(hostile([name], [level, "other", "third"], 200) | {"y": [0, 1] * 100}, outcome="y", trees=1)
+    forced = Audit.from_json(audit.to_json())
+    for shown in (str(forced), forced.to_markdown(), headline(forced) and "\n".join(facts(forced)[:1])):
+        assert not UNPRINTABLE.search(shown)
+    rows = [line for line in forced.to_markdown().splitlines() if line.startswith("|")]
+    assert len({bare(row).count("|") for row in rows}) <= 1
+
+
+@given(st.text())
+def test_escaped_text_has_no_markup(text: str) -> None:
+    """Every special character is escaped, and no line is broken."""
+    escaped = escape(text)
+    assert not re.search(r"[`*_{}\[\]<>()#+!|~&$:@]|\\$", bare(escaped))
+    assert "\n" not in escaped
+
+
+def test_hostile_notions() -> None:
+    """The words of a notion of one's own are shown with care too."""
+    notion = Notion("n\x1b[31m|", (Rate("=k\x1b|", "r\x1b", "tp fp"), Rate("e", "err", "fp", "fp tn")))
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, trees=2)
+    for text in (str(audit), audit.to_markdown(), audit.to_csv()):
+        assert not UNPRINTABLE.search(text)
+    assert not re.search(r"(^|,)[=+@-]", audit.to_csv().splitlines()[0])
+
+
+def test_what_a_report_says() -> None:
+    """Text and Markdown give the finding, the numbers of people, what was left out, warnings and the limitation."""
+    columns = people() | {"k": [1] * 600}
+    columns["sex"] = [value if i % 3 else value.lower() for i, value in enumerate(columns["sex"])]
+    audit = ald.audit(columns, outcome="y", trees=5)
+    assert "600 people: 300 for the search, 300 for the tests" in str(audit)
+    assert "Left out: k: constant (always '1')." in str(audit)
+    for text in (" ".join(str(audit).split()), audit.to_markdown().replace("\\", "")):
+        assert str(audit.groups[0].criterion) in text
+        assert "Warning: levels of 'sex'" in text
+        assert LIMITATION in text
+
+
+def test_nothing_found() -> None:
+    """An audit without groups says so, and all its renderings work."""
+    columns = people()
+    columns["y"] = [i % 2 for i in range(600)]
+    audit = ald.audit(columns, outcome="y", trees=2, level=1e-12)
+    assert audit.groups == ()
+    assert "No group with a significant disparity" in str(audit)
+    assert audit.to_markdown().count("|") == 0
+    assert len(audit.to_csv().splitlines()) == 1
+
+
+def test_numbers_in_words() -> None:
+    """Undefined numbers are called so."""
+    assert (signed(0.1234), signed(None)) == ("+0.123", "undefined")
+    assert (plain(1.5, 1), plain(None), percent(0.5), percent(None)) == ("1.5", "undefined", "50.0%", "undefined")
+    assert (interval((0.1, 0.2)), interval((None, 0.2))) == ("+0.100 to +0.200", "undefined")

@@ -1,0 +1,131 @@
+"""Same data, same settings: the same bytes, whatever the machine does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ald
+from ald.datasets import load_berkeley
+from tests.tables import decisions, people, public_data
+
+
+def bytes_of(columns: Any = None, **options: Any) -> str:
+    settings_ = {"outcome": "y", "trees": 6} | options
+    return ald.audit(people(1500) if columns is None else columns, **settings_).to_json()
+
+
+@pytest.fixture(scope="module")
+def expected() -> str:
+    return bytes_of(threads=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, None])
+def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | None) -> None:
+    """The number of threads changes no byte, also where every piece of work gets its own."""
+    monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
+    assert bytes_of(threads=threads) == expected
+
+
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+def test_kernels(monkeypatch: pytest.MonkeyPatch, expected: str, kernel: str) -> None:
+    """Both kernels give the same bytes."""
+    monkeypatch.setenv("ALD_KERNEL", kernel)
+    assert bytes_of() == expected
+
+
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+@pytest.mark.parametrize("preset", [None, "paper"])
+def test_kernels_with_four_cells(monkeypatch: pytest.MonkeyPatch, kernel: str, preset: str | None) -> None:
+    """Both kernels give the same bytes for predictions and truths, in both searches."""
+    options: dict[str, Any] = {"prediction": "predicted", "truth": "true", "notion": "equalized odds", "trees": 5}
+    usual = ald.audit(decisions(), preset=preset, **options).to_json()
+    monkeypatch.setenv("ALD_KERNEL", kernel)
+    assert ald.audit(decisions(), preset=preset, threads=2, **options).to_json() == usual
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_order_of_rows(expected: str, seed: int) -> None:
+    """Shuffled rows give the same bytes."""
+    order = np.random.default_rng(seed).permutation(1500)
+    shuffled = {name: [values[i] for i in order] for name, values in people(1500).items()}
+    assert bytes_of(shuffled) == expected
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([1.0, 2.5, None]), st.booleans(), st.integers(1, 40)),
+                min_size=4, max_size=30), st.randoms())  # fmt: skip
+def test_weights_are_people(rows: list[tuple[str, float | None, bool, int]], random: Any) -> None:
+    """A table with weights gives the same bytes as the table of its people, in any order."""
+    rows = [*rows, ("a", 1.0, True, 30), ("b", 2.5, False, 30)]
+    people_ = [row[:3] for row in rows for _ in range(row[3])]
+    random.shuffle(people_)
+    weighted = pd.DataFrame(rows, columns=["x", "n", "y", "w"])
+    expanded = pd.DataFrame(people_, columns=["x", "n", "y"])
+    options: dict[str, Any] = {"outcome": "y", "trees": 2}
+    assert ald.audit(weighted, weights="w", **options).to_json() == ald.audit(expanded, **options).to_json()
+
+
+def test_berkeley_counts() -> None:
+    """The 24 counts of the admissions give the same bytes as the 4,526 applicants."""
+    options: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
+    counted = ald.audit(load_berkeley(counts=True), weights="n", **options).to_json()
+    assert counted == ald.audit(load_berkeley(), **options).to_json()
+
+
+def test_seeds(expected: str) -> None:
+    """Same seed, same bytes; another seed, other halves."""
+    assert bytes_of(seed=0) == expected
+    first, other = ald.audit(people(), outcome="y", trees=2), ald.audit(people(), outcome="y", trees=2, seed=1)
+    assert {str(f.criterion): f.size for f in first.candidates} != {str(f.criterion): f.size for f in other.candidates}
+    assert first.data_summary.rows_search == other.data_summary.rows_search == 300
+
+
+def test_a_process_of_its_own(expected: str) -> None:
+    """Another process, with another hash seed, gives the same bytes."""
+    code = "from tests.test_determinism import bytes_of; import sys; sys.stdout.write(bytes_of())"
+    environment = os.environ | {"PYTHONHASHSEED": "123", "PYTHONPATH": os.pathsep.join(sys.path)}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert out.stdout == expected
+
+
+def test_a_forked_process() -> None:
+    """A process forked after an audit with threads can audit with threads."""
+    code = """
+import os, sys
+from tests.tables import people
+import ald, ald.search.counting, ald.search.membership
+ald.search.counting._WORTH_A_THREAD = ald.search.membership._WORTH_A_THREAD = 1
+first = ald.audit(people(), outcome="y", trees=3, threads=2).to_json()
+child = os.fork()
+if child == 0:
+    os._exit(ald.audit(people(), outcome="y", trees=3, threads=2).to_json() != first)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+    assert (out.returncode, out.stderr) == (0, "")
+
+
+def test_public_data() -> None:
+    """On COMPAS, threads and kernels change no byte."""
+    path = public_data("compas.csv")
+    from ald.data.sources import load
+
+    table = load(path)
+    binary = [name for name in table.names if table[name].words() == ["0", "1"]]
+    if not binary:
+        pytest.skip("this copy of COMPAS has no 0/1 column")
+    found = {ald.audit(path, outcome=binary[-1], trees=5, threads=threads).to_json() for threads in (1, 2)}
+    assert len(found) == 1
