@@ -211,7 +211,7 @@ class TestLeftOut:
         """A column of ten thousand levels can be audited."""
         n = 20_000
         columns = {"many": [f"level {i % 10_000}" for i in range(n)], "y": [int(i % 10_000 < 3000) for i in range(n)]}
-        audit = ald.audit(columns, outcome="y", trees=3, preset="paper")
+        audit = ald.audit(columns, outcome="y", trees=3)
         assert audit.data_summary.attributes[0].distinct == 10_000
         assert audit.groups
 
