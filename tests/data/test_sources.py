@@ -16,7 +16,9 @@ import pytest
 
 import ald
 from ald import InputError
+from ald.data.prepare import Roles, prepare
 from ald.data.sources import load
+from ald.notions import OUTCOME_CELLS
 from tests.tables import people, public_data
 
 
@@ -158,21 +160,35 @@ def test_masks_are_what_the_words_say() -> None:
     """Criterion.mask equals a filter written in pandas, for every candidate."""
     frame = pd.DataFrame(people())
     audit = ald.audit(frame, outcome="y", trees=10, preset="paper")
-    assert audit.n_candidates
+    assert audit.n_candidates > 5
     for finding in audit.candidates:
         np.testing.assert_array_equal(finding.criterion.mask(frame), pandas_filter(finding.criterion, frame))
 
 
-def test_sizes_are_counted_on_the_second_half() -> None:
-    """A finding's size is the number of members in D2, so that all halves together give the mask's sum."""
-    columns = people()
-    frame = pd.DataFrame(columns)
-    doubled = pd.concat([frame, frame], ignore_index=True)
-    audit = ald.audit(doubled, outcome="y", trees=5)
-    for finding in audit.candidates[:20]:
-        members = int(finding.criterion.mask(doubled).sum())
-        assert 0 <= finding.size <= members
-        assert finding.size == sum(finding.counts_inside.values())
+def second_half(columns: dict[str, Any]) -> pd.DataFrame:
+    """D2 of an audit with seed 0 as a table in words, with a column of counts."""
+    prepared = prepare(load(columns), Roles(outcome="y"), OUTCOME_CELLS).data
+    _, d2 = prepared.halves(np.random.default_rng(np.random.SeedSequence(0).spawn(2)[0]))
+    frame = pd.DataFrame({"count": d2.counts})
+    for attribute, codes in zip(d2.attributes, d2.codes, strict=True):
+        words = attribute.levels if attribute.values is None else tuple(attribute.values.tolist())
+        if attribute.kind in ("date", "datetime"):
+            unit = "D" if attribute.kind == "date" else "us"
+            words = tuple(np.datetime64(int(word), unit) for word in words)  # type: ignore[arg-type]
+        frame[attribute.name] = [(*words, None)[code] for code in codes]
+    return frame
+
+
+def test_sizes_are_those_of_a_filter_of_the_second_half() -> None:
+    """A finding's size is the number of people of D2 that a filter written in pandas selects, for every candidate."""
+    audit = ald.audit(people(), outcome="y", trees=10, preset="paper")
+    frame = second_half(people())
+    assert frame["count"].sum() == audit.data_summary.rows_assess
+    assert audit.n_candidates > 5
+    for finding in audit.candidates:
+        member = pandas_filter(finding.criterion, frame)
+        assert finding.size == frame["count"][member].sum()
+        assert finding.size == frame["count"][finding.criterion.mask(frame)].sum()
         assert finding.size + sum(finding.counts_outside.values()) == audit.data_summary.rows_assess
 
 
