@@ -4,7 +4,7 @@ python -m ald.experiments.validity --runs 1000
 
 null-3, null-20: no disparity among 3 or 20 attributes; the share of reports that list anything.
 rare: no disparity, outcomes of 2 %, groups of 30 people; the same.
-planted: one planted group and 20 irrelevant attributes; the mean share of listed groups that are not it (false discovery
+planted: one planted group, 20 irrelevant attributes; the mean share of listed groups that are not it (false discovery
 proportion), and how often the adjusted intervals of listed groups hold their true psi.
 """
 

@@ -57,7 +57,7 @@ def columns(audit: Audit) -> list[Cell]:
     if len(rates) == 1:
         cells.append(Cell(key="ratio", header="ratio",
                           value=lambda f: f.ratios[key], text=lambda f: plain(f.ratios[key], 2)))  # fmt: skip
-    confidence = f"{1 - audit.config.level:.0%} interval"
+    confidence = f"{confidence_text(audit)} interval"
     return [
         *cells,
         Cell(key="lower", header=confidence, value=lambda f: f.interval[0], text=lambda f: interval(f.interval)),
@@ -66,6 +66,8 @@ def columns(audit: Audit) -> list[Cell]:
         Cell(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
              text=lambda f: p_text(f.log10_p_adjusted).removeprefix("p = ")),
         Cell(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
+        Cell(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
+        Cell(key="stability", header="", value=lambda f: f.stability, text=lambda f: percent(f.stability)),
     ]  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def printed(audit: Audit) -> list[Cell]:
     cells.append(_text("people", lambda f: f"{f.size:,} ({f.share:.1%})"))
     cells.append(
         _text(
-            f"psi ({1 - audit.config.level:.0%} interval)",
+            f"psi ({confidence_text(audit)} interval)",
             lambda f: f"{signed(f.psi)} ({interval(f.interval)})",
         )
     )
@@ -84,7 +86,16 @@ def printed(audit: Audit) -> list[Cell]:
         cells.append(
             _text(f"{rate.key} in / out", functools.partial(_rate_text, rate.key, len(audit.notion.rates) > 1))
         )
-    return [*cells, *(everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything)]
+    cells += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
+    if audit.config.repeats > 1:
+        cells.append(_text("listed again", lambda f: percent(f.stability)))
+    return cells
+
+
+def confidence_text(audit: Audit) -> str:
+    """The confidence of the intervals of listed groups, which may be above 1 - level to make up for their selection."""
+    level = audit.groups[0].interval_level if audit.groups else 1 - audit.config.level
+    return f"{100 * level:.3g}%"
 
 
 def _text(header: str, text: Callable[[Finding], str]) -> Cell:
@@ -134,9 +145,36 @@ def facts(audit: Audit) -> list[str]:
         f"{', '.join(entry.name for entry in data.attributes)}.",
         f"Notion: {audit.notion.name}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
         f"correction: {config.adjust}, level {config.level:g}; ranked by {config.ranking}.",
+        *_details(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
         *[f"Warning: {warning}" for warning in data.warnings],
     ]
+
+
+def _details(audit: Audit) -> list[str]:
+    """What helps to read the table: other descriptions, conditional tests, repeats, and what could not be seen."""
+    config = audit.config
+    lines = []
+    for i, finding in enumerate(audit.groups, 1):
+        alike = [str(other.criterion) for other in finding.also if other.overlap >= 0.5]
+        if alike:
+            lines.append(f"Group {i} can also be described as: {'; '.join(alike[:3])}.")
+    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given" in finding.test]
+    if given:
+        lines.append(
+            f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: what "
+            "it adds to the groups found before it."
+        )
+    if config.threshold > 0:
+        lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
+    if config.repeats > 1:
+        lines.append(f"Any disparity at all, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
+    seen = ", ".join(
+        f"{entry.share:.0%} of people: {'none' if entry.psi is None else f'{entry.psi:.3f}'}"
+        for entry in audit.detectable
+    )
+    lines.append(f"Smallest |psi| that these tests find with 80% power in a group of: {seen}.")
+    return lines
 
 
 def signed(value: float | None) -> str:
