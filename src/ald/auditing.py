@@ -17,6 +17,7 @@ from ald.data.coded import Attribute, AuditData
 from ald.data.columns import as_word
 from ald.data.prepare import DataSummary, Roles, prepare
 from ald.data.sources import load
+from ald.errors import SettingError
 from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
 from ald.findings import Also, Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
@@ -91,6 +92,8 @@ def audit(
     <Criterion department in {A, B}>
     """
     check_threads(threads)
+    if isinstance(attributes, str):
+        raise SettingError(f"attributes must be a list of column names, such as [{attributes!r}], not a text")
     roles = Roles(
         outcome=outcome,
         favourable=favourable,

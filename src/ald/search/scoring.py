@@ -64,7 +64,8 @@ class Scorer:
 
     def pooled(self, counts: IntArray) -> IntArray:
         """Counts per cell over all strata."""
-        return np.asarray(counts.reshape(*counts.shape[:-1], -1, self.n_cells).sum(axis=-2))
+        strata = counts.shape[-1] // self.n_cells
+        return np.asarray(counts.reshape(*counts.shape[:-1], strata, self.n_cells).sum(axis=-2))
 
     def statistic(self, inside: IntArray) -> FloatArray:
         """The chi2 statistic of groups against everyone else, from their counts per stratum and cell (last axis)."""

@@ -227,7 +227,7 @@ class _Sharpener:
         totals = both[0].sum(axis=0).reshape(-1, n_cells)
 
         def statistic(counts: IntArray) -> FloatArray:
-            strata = counts.reshape(*counts.shape[:-1], -1, n_cells)
+            strata = counts.reshape(*counts.shape[:-1], len(totals), n_cells)
             stratified = combined_statistic(cmh_statistics(strata, totals, rates), rates.disjoint)
             return np.minimum(stratified, self.scorer.marginal(strata.sum(axis=-2)))
 
