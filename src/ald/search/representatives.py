@@ -20,7 +20,7 @@ from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import complexity
 from ald.search.scoring import Scorer
-from ald.search.sharpen import sharpen, singles
+from ald.search.sharpen import Sharpener
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
@@ -55,8 +55,9 @@ def representatives(data: AuditData, rates: RateCounter, forest: Forest, groups:
     seen: dict[CodedCriterion, None] = {}
     while len(taken) < min(ceil(PER_LISTED * groups), _MAX_TAKEN):
         scorer = Scorer(view, rates, membership_strata(masks) if masks else None)
-        own = singles(scorer)
-        found = sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer), scorer)
+        sharpener = Sharpener(scorer)
+        own = sharpener.singles()
+        found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])

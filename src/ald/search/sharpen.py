@@ -25,40 +25,7 @@ _TRIED = 3
 _POLISHED = 3
 
 
-def singles(scorer: Scorer) -> list[CodedCriterion]:
-    """The best condition on every attribute by itself, best first."""
-    worker = _Sharpener(scorer)
-    found = []
-    for j in range(worker.k):
-        choice = best_condition(scorer, j, worker.root[j][None], scorer.statistic, np.array([True]))
-        if np.isfinite(choice.value[0]):
-            criterion = worker._refined(worker._with((), j, choice, 0), j)
-            found.append((worker.value(criterion), criterion))
-    return [criterion for _, criterion in sorted(found)]
-
-
-def sharpen(starts: Iterable[CodedCriterion], scorer: Scorer) -> dict[CodedCriterion, float]:
-    """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
-    worker = _Sharpener(scorer)
-    finished: dict[CodedCriterion, float] = {}
-    active = list(dict.fromkeys(starts))
-    visited = set(active)
-    for _ in range(_STEPS):
-        if not active:
-            break
-        moved = []
-        for criterion, value, following in worker.step(active):
-            if following is None:
-                finished[criterion] = value
-            elif following not in visited:
-                visited.add(following)
-                moved.append(following)
-        active = moved
-    finished.update({criterion: worker.value(criterion) for criterion in active})
-    return worker.polished(finished)
-
-
-class _Sharpener:
+class Sharpener:
     """The data in bins, and what groups of it are worth."""
 
     def __init__(self, scorer: Scorer) -> None:
@@ -67,6 +34,36 @@ class _Sharpener:
         self.root = [self.view.table(j) for j in range(self.k)]
         self.masks: dict[CodedCondition, BoolArray] = {}
         self.values: dict[CodedCriterion, float] = {}
+        self.weights = None if (self.data.counts == 1).all() else self.data.counts
+
+    def singles(self) -> list[CodedCriterion]:
+        """The best condition on every attribute by itself, best first."""
+        found = []
+        for j in range(self.k):
+            choice = best_condition(self.scorer, j, self.root[j][None], self.scorer.statistic, np.array([True]))
+            if np.isfinite(choice.value[0]):
+                criterion = self._refined(self._with((), j, choice, 0), j)
+                found.append((self.value(criterion), criterion))
+        return [criterion for _, criterion in sorted(found)]
+
+    def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
+        """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
+        finished: dict[CodedCriterion, float] = {}
+        active = list(dict.fromkeys(starts))
+        visited = set(active)
+        for _ in range(_STEPS):
+            if not active:
+                break
+            moved = []
+            for criterion, value, following in self.step(active):
+                if following is None:
+                    finished[criterion] = value
+                elif following not in visited:
+                    visited.add(following)
+                    moved.append(following)
+            active = moved
+        finished.update({criterion: self.value(criterion) for criterion in active})
+        return self.polished(finished)
 
     # What groups are
 
@@ -150,7 +147,7 @@ class _Sharpener:
                     attributes.append(j)
                 filled += len(members)
         joined = np.concatenate(rows) if rows else np.zeros(0, np.uint32)
-        weights = None if (self.data.counts == 1).all() else self.data.counts[joined]
+        weights = None if self.weights is None else self.weights[joined]
         return self._count(joined, weights, *(np.array(x, dtype=np.int64) for x in (starts, ends, owners, attributes)))
 
     def _count(
