@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import power_proportions_2indep
@@ -28,7 +30,7 @@ def test_power_is_eighty_percent_at_the_detectable_disparity(share: float) -> No
 def test_smaller_groups_need_larger_disparities() -> None:
     """The detectable disparity falls with the share of people up to one half."""
     values = [entry.psi for entry in detectable(np.array([500, 500]), PARITY, 0.05, 1)]
-    assert all(a is None or (b is not None and a > b) for a, b in zip(values[:-1], values[1:], strict=True))
+    assert all(a is None or (b is not None and a > b) for a, b in pairwise(values))
 
 
 def test_impossible_disparities_are_none() -> None:

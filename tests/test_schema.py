@@ -22,6 +22,7 @@ FINDING_KEYS = {
 
 REQUIRED = FINDING_KEYS | {
     "rates_inside", "rates_outside", "ratios", "part_intervals", "counts_inside", "counts_outside", "tree", "node",
+    "test", "interval_level", "interval_unadjusted", "also", "stability",
 }  # fmt: skip
 
 
@@ -73,7 +74,8 @@ def test_keys_of_findings(document: dict[str, Any]) -> None:
 
 def test_top_level(document: dict[str, Any]) -> None:
     """The document names its schema, the version, and what was asked, found and grown."""
-    assert {"schema", "version", "notion", "config", "data", "groups", "candidates", "forest"} <= set(document)
+    assert {"schema", "version", "notion", "config", "data", "p_any", "detectable"} <= set(document)
+    assert {"groups", "candidates", "forest"} <= set(document)
     assert document["schema"] == 1
     assert document["version"] == ald.__version__
 

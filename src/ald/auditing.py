@@ -251,12 +251,13 @@ def representative_candidates(
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
-    found = representatives(d1, rates, forest, groups)
-    trees, nodes = nearest_nodes([r.criterion for r in found], forest, d1)
+    paths = forest.criteria([attribute.size for attribute in d1.attributes])
+    found = representatives(d1, rates, paths, groups)
+    nearest = nearest_nodes([r.criterion for r in found], paths, d1)
     return Candidates(
         criteria=tuple(named(r.criterion, d1) for r in found),
-        tree=trees,
-        node=nodes,
+        tree=tuple(forest.tree[nearest].tolist()),
+        node=tuple(forest.node[nearest].tolist()),
         also=tuple(tuple(named(other, d1) for other in r.also) for r in found),
     )
 

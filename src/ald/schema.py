@@ -26,9 +26,10 @@ SCHEMA = 1
 _NUMBER = (float, NoneType)
 _TEXT = (str, NoneType)
 _BY_RATE = {"*": _NUMBER}
+_CONDITIONS = [{"attribute": str, "kind": str}]
 _FINDING = {
     "criterion": str,
-    "conditions": [{"attribute": str, "kind": str}],
+    "conditions": _CONDITIONS,
     "size": int,
     "share": float,
     "psi": _NUMBER,
@@ -48,6 +49,11 @@ _FINDING = {
     "log10_p_adjusted": _NUMBER,
     "tree": int,
     "node": int,
+    "test": str,
+    "interval_level": float,
+    "interval_unadjusted": [_NUMBER],
+    "also": [{"criterion": str, "conditions": _CONDITIONS, "size": int, "overlap": float}],
+    "stability": _NUMBER,
     "undefined": str,
 }
 _DOCUMENT = {
@@ -63,6 +69,8 @@ _DOCUMENT = {
         "rows_search": int,
         "rows_assess": int,
     },
+    "p_any": float,
+    "detectable": [{"share": float, "psi": _NUMBER}],
     "groups": [_FINDING],
     "candidates": [_FINDING],
     "forest": {
@@ -199,7 +207,7 @@ def _check_sizes(document: dict[str, Any]) -> None:
     keys = {rate["key"] for rate in document["notion"]["rates"]}
     for entry in (*document["groups"], *document["candidates"]):
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
-        bounds = [entry["interval"], *entry["part_intervals"].values()]
+        bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
         if any(set(entry[name]) != keys for name in by_rate) or any(len(pair) != 2 for pair in bounds):
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"

@@ -23,6 +23,11 @@ def bare(markdown: str) -> str:
     return re.sub(r"\\.", "", markdown)
 
 
+def unwrapped(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split())
+
+
 @pytest.mark.parametrize("word", NASTY)
 def test_hostile_names_and_levels(word: str) -> None:
     """Names and levels cannot act on a terminal, nor become markup or table cells in Markdown."""
@@ -72,7 +77,7 @@ def test_what_a_report_says() -> None:
     audit = ald.audit(columns, outcome="y", trees=5)
     assert "600 people: 300 for the search, 300 for the tests" in str(audit)
     assert "Left out: k: constant (always '1')." in str(audit)
-    for text in (" ".join(str(audit).split()), audit.to_markdown().replace("\\", "")):
+    for text in (unwrapped(str(audit)), audit.to_markdown().replace("\\", "")):
         assert str(audit.groups[0].criterion) in text
         assert "Warning: levels of 'sex'" in text
         assert LIMITATION in text
@@ -85,7 +90,9 @@ def test_nothing_found() -> None:
     audit = ald.audit(columns, outcome="y", trees=2, level=1e-12)
     assert audit.groups == ()
     assert "No group with a significant disparity" in str(audit)
-    assert audit.to_markdown().count("|") == 0
+    assert "Smallest |psi| that these tests find with 80% power in a group of: 1% of people: " in unwrapped(str(audit))
+    assert "Smallest |psi| that these tests find" in audit.to_markdown().replace("\\", "")
+    assert bare(audit.to_markdown()).count("|") == 0
     assert len(audit.to_csv().splitlines()) == 1
 
 

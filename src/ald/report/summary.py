@@ -162,8 +162,8 @@ def _details(audit: Audit) -> list[str]:
     given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given" in finding.test]
     if given:
         lines.append(
-            f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: what "
-            "it adds to the groups found before it."
+            f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: "
+            "what it adds to the groups found before it."
         )
     if config.threshold > 0:
         lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")

@@ -6,6 +6,7 @@ tables for association with the outcome beyond what their parts show, and the ce
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb, log, prod
 
@@ -14,8 +15,9 @@ import numpy as np
 from ald.arrays import CodeArray, FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.search.coarse import CoarseView, coarse_view
+from ald.search.membership import count_members
 from ald.search.scoring import Scorer
-from ald.search.tree import CodedCondition, CodedCriterion, Forest
+from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
 
 # Bins per attribute and number of the combinations kept, by how many attributes are combined.
@@ -25,6 +27,7 @@ _CELLS_PER_COMBINATION = 2
 _MAX_LEVELS = 12
 # Triples are screened while rows times triples stay below this.
 _TRIPLE_WORK = 20_000_000
+_PRICED = 60
 _FROM_FOREST = 8
 
 
@@ -116,12 +119,13 @@ class _Screen:
         return CodedCondition(j, int(column.edges[b]), int(column.edges[b + 1]))
 
 
-def forest_nodes(forest: Forest, scorer: Scorer) -> list[CodedCriterion]:
+def forest_nodes(paths: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
     """The best nodes of the forest, inner ones too, judged on all of D1."""
-    attributes = scorer.view.data.attributes
-    found = [c for c in dict.fromkeys(forest.criteria([a.size for a in attributes])) if c]
+    found = [path for path in dict.fromkeys(paths) if path]
     if not found:
         return []
-    values = scorer.values(found)
-    order = sorted(range(len(found)), key=lambda i: (values[i], found[i]))
-    return [found[i] for i in order[:_FROM_FOREST]]
+    # Pricing is the slow part: only for those with the strongest evidence.
+    strongest = np.argsort(-scorer.statistic(count_members(found, scorer.view.data)), kind="stable")[:_PRICED]
+    priced = [found[i] for i in strongest.tolist()]
+    values = scorer.values(priced).tolist()
+    return [criterion for _, criterion in sorted(zip(values, priced, strict=True))[:_FROM_FOREST]]

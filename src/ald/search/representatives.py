@@ -21,14 +21,14 @@ from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import complexity
 from ald.search.scoring import Scorer
 from ald.search.sharpen import Sharpener
-from ald.search.tree import CodedCondition, CodedCriterion, Forest
+from ald.search.tree import CodedCondition, CodedCriterion
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
 SAME = 0.6
 # After the first group, the search stops when the best one left is no better than chance on D1 itself.
 STOP = 0.25
 # Groups taken at most, per group that the list shall have; strata double with each.
-PER_LISTED = 1.5
+PER_LISTED = 4 / 3
 _MAX_TAKEN = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
@@ -44,12 +44,14 @@ class Representative:
     also: tuple[CodedCriterion, ...] = ()
 
 
-def representatives(data: AuditData, rates: RateCounter, forest: Forest, groups: int) -> tuple[Representative, ...]:
-    """The groups to test on D2, in the order in which they condition on each other."""
+def representatives(
+    data: AuditData, rates: RateCounter, paths: Sequence[CodedCriterion], groups: int
+) -> tuple[Representative, ...]:
+    """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes."""
     view = coarse_view(data)
     plain = Scorer(view, rates)
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
-    nodes = forest_nodes(forest, plain)
+    nodes = forest_nodes(paths, plain)
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
@@ -136,13 +138,10 @@ def _folded(
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
 
 
-def nearest_nodes(
-    criteria: Sequence[CodedCriterion], forest: Forest, data: AuditData
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Per group the tree and node of the forest whose people are most alike (for pictures of the search)."""
+def nearest_nodes(criteria: Sequence[CodedCriterion], paths: Sequence[CodedCriterion], data: AuditData) -> list[int]:
+    """Per group the position of the forest's node whose people are most alike (for pictures of the search)."""
     if not criteria:
-        return (), ()
-    paths = forest.criteria([attribute.size for attribute in data.attributes])
+        return []
     distinct = {path: i for i, path in reversed(list(enumerate(paths)))}
     # One count for all groups: people per node and pattern of membership.
     masks = np.stack([member_mask(criterion, data) for criterion in criteria])
@@ -153,5 +152,4 @@ def nearest_nodes(
     in_node, n = counts.sum(axis=1)[:, None], float(data.total)
     spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
     best = np.argmax(np.abs(n * both - in_node * size) / spread, axis=0)
-    at = np.array(list(distinct.values()))[best]
-    return tuple(forest.tree[at].tolist()), tuple(forest.node[at].tolist())
+    return [int(at) for at in np.array(list(distinct.values()))[best]]
