@@ -34,7 +34,7 @@ def exact_log_p(strata: Sequence[tuple[int, int, int, int]]) -> float:
     """log p of hits in the group given all margins; strata of (hits in, base in, hits in all, base of all).
 
     >>> round(float(np.exp(exact_log_p([(8, 10, 10, 24)]))), 6)
-    0.002673
+    0.00267
     """
     observed, low, offset = 0, 0, 0.0
     total = np.ones(1)
