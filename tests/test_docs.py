@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,14 @@ def test_every_notion_is_in_the_method(notion: ald.Notion) -> None:
     (row,) = re.findall(rf"^\| {notion.name} \|.*$", read(ROOT / "docs" / "method.md"), re.MULTILINE)
     assert all(f"{rate.key}:" in row for rate in notion.rates)
     assert ("| an outcome" in row) != notion.needs_truth
+
+
+def test_constants_in_the_method() -> None:
+    """docs/method.md gives the constants of the search and of the tests as they are in the code."""
+    rows = re.findall(r"^\| `(ald\.[\w.]+)\.(\w+)` \| ([\d./]+) \|", read(ROOT / "docs" / "method.md"), re.MULTILINE)
+    assert rows
+    for module, name, value in rows:
+        assert getattr(importlib.import_module(module), name) == pytest.approx(float(Fraction(value))), name
 
 
 def test_every_key_of_the_document_is_documented() -> None:
