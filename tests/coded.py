@@ -12,6 +12,8 @@ from ald.data.sources import load
 from ald.notions import CELLS, OUTCOME_CELLS, SELECTION, RateCounter
 from ald.search.counting import Histograms
 from ald.search.growth import GrowthRules, grow_forest
+from ald.search.representatives import Representative, representatives
+from ald.search.rules import decode
 from ald.search.tree import Forest
 
 PARITY = RateCounter([SELECTION], 2)
@@ -40,3 +42,14 @@ def forest_of(data: AuditData, rates: RateCounter, trees: int = 8, seed: int = 0
     rngs = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(trees)]
     threads = rules.pop("threads", 1)
     return grow_forest(data, rates, GrowthRules(**rules), rngs, threads=threads)
+
+
+def representatives_of(data: AuditData, rates: RateCounter = PARITY, groups: int = 3) -> tuple[Representative, ...]:
+    """What the search proposes if all of this data is D1."""
+    paths = forest_of(data, rates).criteria([attribute.size for attribute in data.attributes])
+    return representatives(data, rates, paths, groups)
+
+
+def proposed_words(data: AuditData, rates: RateCounter = PARITY, groups: int = 3) -> list[str]:
+    """The groups that the search proposes, in words."""
+    return [str(decode(found.criterion, data.attributes)) for found in representatives_of(data, rates, groups)]

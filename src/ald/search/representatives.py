@@ -32,7 +32,7 @@ PER_LISTED = 4 / 3
 _MAX_TAKEN = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
-_STARTS = 8
+_STARTS = 6
 _STARTS_ALIKE = 2
 
 

@@ -7,11 +7,12 @@ of its own: two groups with separate effects are two findings, not one group whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald.data.coded import weighted_bincount
 from ald.search import kernels
 from ald.search.conditions import Choice, best_condition
 from ald.search.scoring import Scorer
@@ -238,34 +239,28 @@ class Sharpener:
         condition = next(c for c in criterion if c.attribute == j)
         if condition.levels or self.view.columns[j].n == self.data.attributes[j].size:
             return criterion
-        others = _without(criterion, j)
-        size, n_cells = self.data.attributes[j].size, self.data.n_cells
-        rows = np.flatnonzero(self.mask(others))
-        keys = self.data.codes[j][rows].astype(np.int64) * n_cells + self.data.cells[rows]
-        table = np.bincount(keys, self.data.counts[rows], minlength=(size + 1) * n_cells).astype(np.int64)
-        running = np.concatenate(
-            [np.zeros((1, n_cells), np.int64), np.cumsum(table.reshape(-1, n_cells)[:size], axis=0)]
-        )
-        # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
-        occurs = np.flatnonzero(np.diff(running.sum(axis=1)))
+        ends = _Ends(self, criterion, j)
         low, high = condition.low, condition.high
         for _ in range(_POLISHED):
             before = (low, high)
-            if low > 0:
-                low = self._best_end(running, occurs[(occurs > 0) & (occurs < high)], high, low)
-            if high < size:
-                high = self._best_end(running, occurs[(occurs >= low) & (occurs < size - 1)] + 1, low, high)
+            low, high = ends.moved(low, high, ends.strongest)
             if (low, high) == before:
                 break
-        return tuple(sorted((*others, CodedCondition(j, low, high))))
+        return tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
 
-    def _best_end(self, running: IntArray, choices: IntArray, other: int, current: int) -> int:
-        """The end among the choices that gives the strongest group, the other end kept."""
-        if len(choices) == 0:
-            return current
-        statistic = self.scorer.statistic(np.abs(running[choices] - running[other]))
-        best = int(np.argmax(statistic))
-        return int(choices[best]) if statistic[best] > 0 else current
+    def _settled(self, criterion: CodedCriterion) -> CodedCriterion:
+        """The criterion with the ends of its intervals where they are expected, not where they happen to fit best.
+
+        Near the best end many others are nearly as good; their mean, weighted by likelihood, is a steadier estimate of
+        where the group really ends than the single best one.
+        """
+        for condition in criterion:
+            if not condition.levels:
+                ends = _Ends(self, criterion, condition.attribute)
+                low, high = ends.moved(condition.low, condition.high, ends.expected)
+                settled = CodedCondition(condition.attribute, low, high)
+                criterion = tuple(settled if c.attribute == condition.attribute else c for c in criterion)
+        return criterion
 
     def polished(self, groups: dict[CodedCriterion, float]) -> dict[CodedCriterion, float]:
         """The groups with all their interval ends at full resolution, best first; everyone is no group."""
@@ -280,8 +275,53 @@ class Sharpener:
                     break
             best = min((refined, criterion), key=self.value)
             if best:
-                out[best] = self.value(best)
+                settled = self._settled(best)
+                out[settled] = min(out.get(settled, np.inf), self.value(best))
         return dict(sorted(out.items(), key=lambda item: (item[1], item[0])))
+
+
+class _Ends:
+    """The possible ends of a group's interval on one attribute, at full resolution."""
+
+    def __init__(self, sharpener: Sharpener, criterion: CodedCriterion, j: int) -> None:
+        data, self.scorer = sharpener.data, sharpener.scorer
+        self.size = data.attributes[j].size
+        rows = np.flatnonzero(sharpener.mask(_without(criterion, j)))
+        keys = data.codes[j][rows].astype(np.int64) * data.n_cells + data.cells[rows]
+        table = weighted_bincount(keys, data.counts[rows], (self.size + 1) * data.n_cells)
+        cells = table.reshape(-1, data.n_cells)[: self.size]
+        # Counts, and people, below each code.
+        self.running = np.concatenate([np.zeros((1, data.n_cells), np.int64), np.cumsum(cells, axis=0)])
+        self.people = self.running.sum(axis=1)
+        # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
+        self.occurs = np.flatnonzero(np.diff(self.people))
+
+    def moved(self, low: int, high: int, choose: Callable[[IntArray, int, int], int]) -> tuple[int, int]:
+        """Both ends moved, one after the other, where they are bounds at all."""
+        if low > 0:
+            low = choose(self.occurs[(self.occurs > 0) & (self.occurs < high)], high, low)
+        if high < self.size:
+            high = choose(self.occurs[(self.occurs >= low) & (self.occurs < self.size - 1)] + 1, low, high)
+        return low, high
+
+    def _statistic(self, choices: IntArray, other: int) -> FloatArray:
+        return self.scorer.statistic(np.abs(self.running[choices] - self.running[other]))
+
+    def strongest(self, choices: IntArray, other: int, current: int) -> int:
+        """The end among the choices that gives the strongest group, the other end kept."""
+        statistic = self._statistic(choices, other)
+        best = int(np.argmax(statistic)) if len(choices) else 0
+        return int(choices[best]) if len(choices) and statistic[best] > 0 else current
+
+    def expected(self, choices: IntArray, other: int, current: int) -> int:
+        """The end at the likelihood-weighted mean of all choices, measured in people."""
+        statistic = self._statistic(choices, other)
+        if len(choices) == 0 or statistic.max() <= 0:
+            return current
+        with np.errstate(under="ignore"):
+            weight = np.where(statistic > 0, np.exp((statistic - statistic.max()) / 2.0), 0.0)
+        mean = float(np.sum(weight * self.people[choices]) / weight.sum())
+        return int(choices[np.argmin(np.abs(self.people[choices] - mean))])
 
 
 def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
