@@ -158,7 +158,7 @@ def run(
         data_summary=summary,
         groups=results.listed(selective=config.explores),
         forest=first.forest.with_attributes(first.d1.attributes),
-        detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested),
+        detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested, threshold=config.threshold),
         p_any=p_any([split.assessment for split in splits]),
         _candidates=results,
     )

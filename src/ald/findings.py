@@ -25,7 +25,7 @@ class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
 
     `psi` is the disparity; `parts` its signed differences per rate; `ratios` inside / outside (the four-fifths
-    rule looks at the selection ratio). `interval` holds psi with confidence 1 - level. `statistic` and `df` are
+    rule looks at the selection ratio). `interval` holds psi with confidence `interval_level`. `statistic` and `df` are
     those of the chi2 test, or of Fisher's method over several; `p_adjusted` is corrected for all candidates. `test`
     names the test that gave the p-value. `stability` is the share of random halvings that list an equivalent group.
     """

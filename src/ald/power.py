@@ -28,12 +28,18 @@ class Detectable:
 
 
 def detectable(
-    everyone: IntArray, notion: Notion, level: float, tests: int, shares: Sequence[float] = SHARES
+    everyone: IntArray,
+    notion: Notion,
+    level: float,
+    tests: int,
+    shares: Sequence[float] = SHARES,
+    *,
+    threshold: float = 0.0,
 ) -> tuple[Detectable, ...]:
     """The smallest detectable |psi| per share of people, in tests at level / tests.
 
     Every rate is taken to differ by the same amount; the statistic is then chi2 with as many degrees of freedom as
-    rates, and its noncentrality grows with the square of that amount.
+    rates, and its noncentrality grows with the square of that amount. Beyond a threshold it is the amount beyond it.
     """
     rates = RateCounter(notion.rates, len(everyone))
     hits, bases = rates.hit(everyone).astype(float), rates.base(everyone).astype(float)
@@ -45,7 +51,7 @@ def detectable(
         mean = hits / np.maximum(bases, 1.0)
         with np.errstate(divide="ignore"):
             precision = bases * share * (1.0 - share) / (mean * (1.0 - mean))
-        psi = float(np.sqrt(noncentrality / precision.sum()))
+        psi = threshold + float(np.sqrt(noncentrality / precision.sum()))
         # The group's rate is mean + psi (1 - share) or mean - psi (1 - share), and must be a rate.
         possible = np.all((mean + psi * (1 - share) <= 1) | (mean - psi * (1 - share) >= 0))
         out.append(Detectable(share=share, psi=rounded(psi) if possible and np.isfinite(psi) else None))

@@ -137,7 +137,8 @@ def described(finding: Finding, audit: Audit) -> str:
 def facts(audit: Audit) -> list[str]:
     """What was done, one line each: data, search, testing."""
     data, config = audit.data_summary, audit.config
-    search = "the paper's search" if config.preset == "paper" else "the default search"
+    plain = "the default search" if config.explore else "every leaf tested"
+    search = "the paper's search" if config.preset == "paper" else plain
     return [
         f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
         "search never saw.",

@@ -27,9 +27,11 @@ from ald.search.tree import CodedCondition, CodedCriterion
 SAME = 0.6
 # After the first group, the search stops when the best one left is no better than chance on D1 itself.
 STOP = 0.25
-# Groups taken at most, per group that the list shall have; strata double with each.
+# Groups taken at most, per group that the list shall have.
 PER_LISTED = 4 / 3
-_MAX_TAKEN = 6
+# Strata times confusion cells that can be counted: patterns of membership in the groups taken may double with each.
+_MAX_CELLS = 256
+_AT_ONCE = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
 _STARTS = 6
@@ -55,8 +57,11 @@ def representatives(
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
-    while len(taken) < min(ceil(PER_LISTED * groups), _MAX_TAKEN):
-        scorer = Scorer(view, rates, membership_strata(masks) if masks else None)
+    while len(taken) < ceil(PER_LISTED * groups):
+        strata = membership_strata(masks) if masks else None
+        if strata is not None and (int(strata.max()) + 1) * data.n_cells > _MAX_CELLS:
+            break
+        scorer = Scorer(view, rates, strata)
         sharpener = Sharpener(scorer)
         own = sharpener.singles()
         found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))
@@ -142,6 +147,9 @@ def nearest_nodes(criteria: Sequence[CodedCriterion], paths: Sequence[CodedCrite
     """Per group the position of the forest's node whose people are most alike (for pictures of the search)."""
     if not criteria:
         return []
+    if len(criteria) > _AT_ONCE:
+        rest = nearest_nodes(criteria[_AT_ONCE:], paths, data)
+        return nearest_nodes(criteria[:_AT_ONCE], paths, data) + rest
     distinct = {path: i for i, path in reversed(list(enumerate(paths)))}
     # One count for all groups: people per node and pattern of membership.
     masks = np.stack([member_mask(criterion, data) for criterion in criteria])

@@ -29,7 +29,9 @@ from ald.stratified import cmh_statistics, combined_statistic
 # many independent tests. A bound added to other conditions can shave off any thin slice of the group: more of them.
 CUTS = {"alone": 30, "added": 500}
 INTERVALS = {"alone": 120, "added": 300}
-LEVELS_ADDED = 3
+LEVELS_ADDED = 8
+# Every further level named costs this much more than its share of the alternatives: short descriptions are preferred.
+FURTHER_LEVEL = 0.7
 
 
 class Scorer:
@@ -110,7 +112,8 @@ class Scorer:
         k = np.minimum(n_levels, n)
         ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
         thin = 0.0 if alone or n < 3 else log(LEVELS_ADDED)
-        return np.asarray(log(max(n - 1, 1)) + ways + thin)
+        longer = FURTHER_LEVEL * np.maximum(np.minimum(k, n - k) - 1, 0)
+        return np.asarray(log(max(n - 1, 1)) + ways + thin + longer)
 
     def choice_price(self, n_named: int) -> float:
         """The price of choosing attributes one after the other; each costs something, also where there are few."""

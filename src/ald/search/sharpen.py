@@ -24,6 +24,8 @@ _PAYS = 1e-6
 # Moves tried per step, best first, before a group counts as finished.
 _TRIED = 3
 _POLISHED = 3
+# One group with two conditions is easier to read than two groups: it may be this much weaker.
+_TOGETHER = 2.0
 
 
 class Sharpener:
@@ -230,7 +232,7 @@ class Sharpener:
             return np.minimum(stratified, self.scorer.marginal(strata.sum(axis=-2)))
 
         choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
-        return float(choice.value[0]) + self.scorer.choice_price(1)
+        return float(choice.value[0]) + self.scorer.choice_price(1) + _TOGETHER
 
     # Ends of intervals at full resolution
 

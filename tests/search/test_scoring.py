@@ -1,0 +1,126 @@
+"""What a description is worth on D1: evidence, and the price of having looked for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import StratifiedTable
+
+from ald.notions import ACCURACY, NOTIONS, SELECTION, RateCounter
+from ald.search.coarse import coarse_view
+from ald.search.membership import count_members, member_mask
+from ald.search.scoring import Scorer
+from ald.search.tree import CodedCondition
+from tests.coded import PARITY, coded
+from tests.tables import decisions, people
+
+
+def parity_scorer(n: int = 2000) -> Scorer:
+    columns = people(n)
+    return Scorer(coarse_view(coded({name: columns[name] for name in ("age", "sex", "y")})), PARITY)
+
+
+def chi2(inside: np.ndarray, everyone: np.ndarray) -> float:
+    n = everyone.sum()
+    statistic = stats.chi2_contingency([inside, everyone - inside], correction=False).statistic
+    return float(statistic * (n - 1) / n)
+
+
+def test_evidence_is_chi2_against_everyone_else() -> None:
+    """The evidence of a group is the two-sample chi2 of its rate against that of everyone else."""
+    scorer = parity_scorer()
+    inside = count_members([(CodedCondition(0, 5, 40),), (CodedCondition(1, 0, 0, (1,)),)], scorer.view.data)
+    expected = [chi2(counts, scorer.view.totals) for counts in inside]
+    assert scorer.statistic(inside).tolist() == pytest.approx(expected)
+    assert scorer.log_p(scorer.statistic(inside)).tolist() == pytest.approx(stats.chi2.logsf(expected, 1).tolist())
+
+
+def test_evidence_of_equalized_odds_adds_both_rates() -> None:
+    """With disjoint rates the statistics add up, on as many degrees of freedom."""
+    columns = decisions(2000)
+    data = coded({"group": columns["group"], "prediction": columns["predicted"], "truth": columns["true"]})
+    scorer = Scorer(coarse_view(data), RateCounter(NOTIONS["equalized odds"].rates, 4))
+    inside = count_members([(CodedCondition(0, 0, 0, (0,)),)], data)
+    everyone = data.cell_counts()
+    expected = chi2(inside[0, :2], everyone[:2]) + chi2(inside[0, 2:], everyone[2:])
+    assert scorer.statistic(inside)[0] == pytest.approx(expected)
+    assert scorer.log_p(scorer.statistic(inside))[0] == pytest.approx(stats.chi2.logsf(expected, 2))
+
+
+def test_evidence_of_overlapping_rates_is_the_strongest() -> None:
+    """Where rows count in two rates, the larger statistic counts, and its p times their number."""
+    columns = decisions(2000)
+    data = coded({"group": columns["group"], "prediction": columns["predicted"], "truth": columns["true"]})
+    scorer = Scorer(coarse_view(data), RateCounter([SELECTION, ACCURACY], 4))
+    inside = count_members([(CodedCondition(0, 0, 0, (0,)),)], data)[0]
+    everyone = data.cell_counts()
+    selected, right = np.array([[1, 0], [0, 1], [1, 0], [0, 1]]), np.array([[0, 1], [1, 0], [1, 0], [0, 1]])
+    expected = max(chi2(inside @ cells, everyone @ cells) for cells in (selected, right))
+    found = scorer.statistic(inside[None])
+    assert found[0] == pytest.approx(expected)
+    assert scorer.log_p(found)[0] == pytest.approx(stats.chi2.logsf(expected, 1) + np.log(2))
+
+
+def test_strata_give_the_weaker_of_marginal_and_stratified_evidence() -> None:
+    """Given another group, a group's statistic is the smaller of its own and the stratified one."""
+    data = parity_scorer().view.data
+    women = member_mask((CodedCondition(1, 0, 0, (0,)),), data)
+    scorer = Scorer(coarse_view(data), PARITY, women.astype(np.int64))
+    for low, high in ((0, 20), (10, 40), (25, 50)):
+        old = member_mask((CodedCondition(0, low, high),), data)
+        cells = [[[data.counts[old & (women == w) & (data.cells == c)].sum() for c in (0, 1)],
+                  [data.counts[~old & (women == w) & (data.cells == c)].sum() for c in (0, 1)]]
+                 for w in (False, True)]  # fmt: skip
+        stratified = StratifiedTable([np.array(t) for t in cells]).test_null_odds(correction=False).statistic
+        marginal = chi2(np.sum(cells, axis=0)[0], data.cell_counts())
+        inside = np.array(cells)[:, 0].reshape(1, -1)
+        assert scorer.statistic(inside)[0] == pytest.approx(min(stratified, marginal))
+
+
+def test_groups_too_small_have_no_evidence() -> None:
+    """Groups of fewer than 20 people, or all but so few, are worth nothing."""
+    scorer = parity_scorer()
+    hits = scorer.view.totals
+    few = np.array([[0, 19], [0, 20]])
+    assert (scorer.statistic(few) > 0).tolist() == [False, True]
+    assert (scorer.statistic(hits - few) > 0).tolist() == [False, True]
+
+
+def test_more_conditions_cost_more() -> None:
+    """A description's price grows with every condition, and an interval costs more than a bound."""
+    scorer = parity_scorer()
+    bound, interval, level = CodedCondition(0, 10, 62), CodedCondition(0, 10, 40), CodedCondition(1, 0, 0, (0,))
+    assert scorer.price(()) == 0.0
+    assert scorer.price((bound,)) < scorer.price((interval,)) < scorer.price((interval, level))
+    assert scorer.price((level,)) < scorer.price((bound, level))
+
+
+def test_narrow_intervals_cost_more() -> None:
+    """There are more different narrow intervals than wide ones, so they cost more."""
+    scorer = parity_scorer()
+    prices = scorer.interval_price(0, np.array([0.5, 0.3, 0.1, 0.02]), two_sided=True, alone=True)
+    assert (np.diff(prices) > 0).all()
+
+
+def test_conditions_beside_others_cost_a_surcharge() -> None:
+    """A bound that is added to other conditions must gain more than one that stands alone."""
+    assert parity_scorer().surcharge(CodedCondition(0, 10, 62)) > 0
+
+
+def test_more_levels_cost_more() -> None:
+    """Up to half of the levels, naming more of them costs more, at least the logarithm of the number of such sets."""
+    rng = np.random.default_rng(0)
+    data = coded({"g": rng.choice(list("abcdef"), 300), "y": rng.integers(0, 2, 300)})
+    prices = Scorer(coarse_view(data), PARITY).level_prices(0, np.array([1, 2, 3]), alone=True)
+    assert (np.diff(prices) > 0).all()
+    assert (np.exp(prices) >= [6, 15, 20]).all()
+
+
+def test_values_are_evidence_plus_price() -> None:
+    """The value of a group is its log p plus its price."""
+    scorer = parity_scorer()
+    criterion = (CodedCondition(0, 5, 40), CodedCondition(1, 0, 0, (1,)))
+    inside = count_members([criterion], scorer.view.data)
+    expected = scorer.log_p(scorer.statistic(inside))[0] + scorer.price(criterion)
+    assert scorer.values([criterion])[0] == pytest.approx(expected)

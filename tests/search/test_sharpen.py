@@ -1,0 +1,86 @@
+"""Sharpening: planted groups come out as planted, without conditions that only fit the noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ald.criterion import Interval
+from ald.data.coded import AuditData
+from ald.datasets import make_synthetic
+from ald.notions import NOTIONS, RateCounter
+from ald.search.rules import decode
+from tests.coded import PARITY, coded, proposed_words, representatives_of
+
+ODDS = RateCounter(NOTIONS["equalized odds"].rates, 4)
+
+
+def noisy(seed: int, n: int = 4000) -> tuple[dict[str, np.ndarray], np.random.Generator]:
+    """Two attributes of two levels, two of noise."""
+    rng = np.random.default_rng(seed)
+    levels = {name: rng.choice([f"{name}0", f"{name}1"], n) for name in ("a", "b")}
+    return levels | {"x": rng.random(n), "g": rng.choice(list("pqrs"), n)}, rng
+
+
+def first_words(data: AuditData, rates: RateCounter = PARITY) -> str:
+    return proposed_words(data, rates)[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_noise_is_not_added_to_a_planted_group(seed: int) -> None:
+    """A planted group is proposed first, exactly: without a condition on an attribute that does not matter."""
+    columns, rng = noisy(seed)
+    rate = np.where(columns["a"] == "a1", 0.6, 0.4)
+    data = coded(columns | {"y": (rng.random(4000) < rate).astype(int)})
+    assert first_words(data) in ("a = a1", "a = a0")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_and_group_is_one_finding(seed: int) -> None:
+    """A group that two conditions make together is proposed with both of them, and nothing else."""
+    columns, rng = noisy(seed)
+    rate = np.where((columns["a"] == "a1") & (columns["b"] == "b1"), 0.75, 0.4)
+    data = coded(columns | {"y": (rng.random(4000) < rate).astype(int)})
+    assert first_words(data) == "a = a1 and b = b1"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_additive_effects_are_two_findings(seed: int) -> None:
+    """Two attributes that matter separately are two groups of one condition each, not one group of two."""
+    columns, rng = noisy(seed, 6000)
+    rate = 0.3 + 0.2 * (columns["a"] == "a1") + 0.2 * (columns["b"] == "b1")
+    words = proposed_words(coded(columns | {"y": (rng.random(6000) < rate).astype(int)}))
+    assert {word[0] for word in words[:2]} == {"a", "b"}
+    assert all(" and " not in word for word in words[:2])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exclusive_or_is_found(seed: int) -> None:
+    """Where two attributes matter together only, the first group is one cell of them."""
+    assert first_words(coded(make_synthetic(2, n=4000, rho=0.3, irrelevant=6, seed=seed))) in {
+        f"gender = g{i} and race = r{j}" for i in (1, 2) for j in (1, 2)
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parity_of_three_is_found(seed: int) -> None:
+    """Where three attributes matter together only, the first group is one cell of them."""
+    assert first_words(coded(make_synthetic(4, n=4000, rho=0.3, irrelevant=4, seed=seed))) in {
+        f"a = a{i} and b = b{j} and c = c{k}" for i in (0, 1) for j in (0, 1) for k in (0, 1)
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_opposite_errors_are_found(seed: int) -> None:
+    """A group with more false positives and fewer false negatives is found for equalized odds."""
+    assert first_words(coded(make_synthetic(3, n=6000, rho=0.3, irrelevant=2, seed=seed)), ODDS) == "a = a1 and b = b1"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ends_of_intervals_are_sharp(seed: int) -> None:
+    """The ends of an age band are found within two years, although bins are wider."""
+    data = coded(make_synthetic(1, n=10_000, rho=0.3, seed=seed))
+    bands = [c for found in representatives_of(data) for c in decode(found.criterion, data.attributes)
+             if isinstance(c, Interval) and c.lower is not None and c.upper is not None]  # fmt: skip
+    assert bands[0].lower == pytest.approx(42, abs=2)
+    assert bands[0].upper == pytest.approx(66, abs=2)
