@@ -32,8 +32,7 @@ def random_data(seed: int, n: int = 1200) -> AuditData:
 @settings(max_examples=12)
 @given(st.integers(0, 10**6), st.integers(1, 5))
 def test_no_two_groups_are_alike(seed: int, groups: int) -> None:
-    """Memberships of any two groups correlate by less than 0.6 on D1, so that a group and its complement never both
-    are taken."""
+    """Memberships of any two groups correlate by less than 0.6 on D1: no repetition, and no complement."""
     data = random_data(seed)
     masks = [member_mask(found.criterion, data) for found in representatives_of(data, groups=groups)]
     expanded = [np.repeat(mask, data.counts).astype(float) for mask in masks]
