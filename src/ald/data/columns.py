@@ -244,15 +244,16 @@ def _count_codes(values: AnyArray, missing: BoolArray | None) -> tuple[CodeArray
 def from_levels(
     name: str, codes: AnyArray, levels: Sequence[str], *, kind: str = "nominal", ordered: bool = False
 ) -> Column:
-    """A column of words from codes (negative for missing) into levels in any order.
+    """A column of words from codes (-1 for missing) into levels in any order.
 
     Unless ordered, levels are sorted by code point; levels that do not occur are dropped.
     """
-    codes = np.asarray(codes, dtype=np.int64)
+    codes = np.asarray(codes)
     n = len(levels)
-    codes = np.where(codes < 0, n, codes)
-    present = np.bincount(codes, minlength=n + 1)[:n] > 0
-    kept = [i for i in range(n) if present[i]]
+    # Entry n answers for "missing", and so does index -1.
+    present = np.zeros(n + 1, dtype=bool)
+    present[codes] = True
+    kept = np.flatnonzero(present[:n]).tolist()
     if not ordered:
         kept.sort(key=lambda i: levels[i])
     translate = np.full(n + 1, len(kept))
@@ -261,7 +262,7 @@ def from_levels(
     return Column(
         name=name,
         kind="ordinal" if ordered else kind,
-        codes=compact(translate[codes], len(kept)),
+        codes=compact(translate, len(kept))[codes],
         levels=words,
     )
 

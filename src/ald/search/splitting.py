@@ -37,17 +37,41 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     levels that occur, with the first level on the left.
     """
     n = len(histograms.offsets) - 1
-    found, statistic = np.zeros(n, bool), np.zeros(n)
+    segment = histograms.request
+    is_nominal = nominal[segment]
+    several = len(rates.rates) > 1
+    enumerable = nominal & (histograms.lengths <= (ENUMERATED_LEVELS_SEVERAL_RATES if several else ENUMERATED_LEVELS))
+    found, statistic, settled = np.zeros(n, bool), np.zeros(n), ~nominal
     goes_left = np.zeros(len(histograms.codes), bool)
-    for chosen, search in ((~nominal, _cuts), (nominal, _subsets)):
-        segments = np.flatnonzero(chosen)
-        if segments.size == 0:
-            continue
-        part = histograms.select(segments)
-        result = search(part, rates, min_bucket[segments])
-        found[segments], statistic[segments] = result.found, result.statistic
-        goes_left[chosen[histograms.request]] = result.goes_left
-    return Splits(found=found, statistic=statistic, goes_left=goes_left)
+    # Cuts of the values in their order, and of the levels in the order of their means: with one rate, the best cut of
+    # that order is the best partition wherever it is admissible.
+    for direction in _directions(len(rates.rates), bool(enumerable[nominal].all())):
+        key = np.where(is_nominal, _mean(histograms, rates, direction), histograms.codes)
+        order = np.lexsort((histograms.codes, key, segment))
+        scan = _scan(histograms.counts[order], histograms.offsets, rates, min_bucket)
+        better = scan.statistic > statistic * (1 + TIE)
+        if several:
+            better &= ~enumerable
+        found |= better
+        statistic = np.where(better, scan.statistic, statistic)
+        chosen = np.empty(len(order), bool)
+        chosen[order] = np.arange(len(order)) <= scan.position[segment]
+        goes_left = np.where(better[segment], chosen, goes_left)
+        if not several:
+            settled = settled | (scan.statistic >= scan.unrestricted * (1 - TIE))
+    for segments, members, best in _enumerate(histograms, rates, min_bucket, np.flatnonzero(enumerable & ~settled)):
+        better = best > statistic[segments] * (1 + TIE)
+        statistic[segments[better]] = best[better]
+        found[segments[better]] = True
+        chosen_segments = segments[better]
+        inside = np.arange(members.shape[1]) < histograms.lengths[chosen_segments, None]
+        entries = histograms.offsets[chosen_segments, None] + np.arange(members.shape[1])
+        goes_left[entries[inside]] = members[better][inside]
+    # The first level present names the left side.
+    filled = histograms.lengths > 0
+    flip = np.zeros(n, bool)
+    flip[filled] = nominal[filled] & ~goes_left[histograms.offsets[:-1][filled]]
+    return Splits(found=found, statistic=statistic, goes_left=goes_left ^ flip[segment])
 
 
 def two_sample(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
@@ -82,51 +106,15 @@ def _scan(counts: IntArray, offsets: IntArray, rates: RateCounter, min_bucket: I
     return _Scan(position=position, statistic=np.where(position >= 0, best, 0.0), unrestricted=unrestricted)
 
 
-def _cuts(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
-    scan = _scan(histograms.counts, histograms.offsets, rates, min_bucket)
-    goes_left = np.arange(len(histograms.codes)) <= scan.position[histograms.request]
-    return Splits(found=scan.position >= 0, statistic=scan.statistic, goes_left=goes_left)
+def _directions(n_rates: int, enumerated: bool) -> list[FloatArray]:
+    """Directions in the space of rates to order levels by: one rate needs one, several a fan of them.
 
-
-def _subsets(histograms: Histograms, rates: RateCounter, min_bucket: IntArray) -> Splits:
-    n = len(histograms.offsets) - 1
-    segment = histograms.request
-    found, statistic = np.zeros(n, bool), np.zeros(n)
-    goes_left = np.zeros(len(histograms.codes), bool)
-    several = len(rates.rates) > 1
-    enumerable = histograms.lengths <= (ENUMERATED_LEVELS_SEVERAL_RATES if several else ENUMERATED_LEVELS)
-    # Scan the levels in the order of their means: with one rate, the best cut of that order is the best partition.
-    settled = np.zeros(n, bool)
-    directions = [] if several and enumerable.all() else _directions(len(rates.rates))
-    for direction in directions:
-        order = np.lexsort((histograms.codes, _mean(histograms, rates, direction), segment))
-        scan = _scan(histograms.counts[order], histograms.offsets, rates, min_bucket)
-        better = scan.statistic > statistic * (1 + TIE)
-        found |= better
-        statistic = np.where(better, scan.statistic, statistic)
-        chosen = np.empty(len(order), bool)
-        chosen[order] = np.arange(len(order)) <= scan.position[segment]
-        goes_left = np.where(better[segment], chosen, goes_left)
-        if not several:
-            settled = scan.statistic >= scan.unrestricted * (1 - TIE)
-    for segments, members, best in _enumerate(histograms, rates, min_bucket, np.flatnonzero(enumerable & ~settled)):
-        better = best > statistic[segments] * (1 + TIE)
-        statistic[segments[better]] = best[better]
-        found[segments[better]] = True
-        chosen = segments[better]
-        inside = np.arange(members.shape[1]) < histograms.lengths[chosen, None]
-        goes_left[(histograms.offsets[chosen, None] + np.arange(members.shape[1]))[inside]] = members[better][inside]
-    # The first level present names the left side.
-    filled = histograms.lengths > 0
-    flip = np.zeros(n, bool)
-    flip[filled] = ~goes_left[histograms.offsets[:-1][filled]]
-    return Splits(found=found, statistic=statistic, goes_left=goes_left ^ flip[segment])
-
-
-def _directions(n_rates: int) -> list[FloatArray]:
-    """Directions in the space of rates to order levels by: one rate needs one, several a fan of them."""
+    Where all levels will be enumerated anyway, their order does not matter.
+    """
     if n_rates == 1:
         return [np.ones(1)]
+    if enumerated:
+        return [np.zeros(n_rates)]
     if n_rates == 2:
         angles = np.arange(_DIRECTIONS) * np.pi / _DIRECTIONS
         return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
