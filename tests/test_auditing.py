@@ -1,0 +1,350 @@
+"""The audit as a whole: every setting is honoured, and every reported number can be recomputed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ald
+from ald.auditing import Audit, minimum_rows
+from ald.datasets import make_synthetic
+from ald.findings import Finding
+from ald.search.growth import GrowthRules
+from ald.statistics import newcombe
+from tests.tables import people, public_data
+
+ATTRIBUTES = ["age", "sex", "member", "score"]
+
+
+@cache
+def audited(**options: Any) -> Audit:
+    """An audit of the same 3,000 people."""
+    defaults: dict[str, Any] = {"outcome": "y", "attributes": ATTRIBUTES, "trees": 6}
+    return ald.audit(people(3000), **defaults | options)
+
+
+def words(audit: Audit) -> list[str]:
+    return [str(found.criterion) for found in audit.candidates]
+
+
+# Settings
+
+
+def test_presets_search_differently() -> None:
+    """The paper's search tests every leaf by chi2; ours tests a short list of groups."""
+    ours, paper = audited(), audited(preset="paper")
+    assert ours.n_candidates <= 6 < paper.n_candidates
+    assert {found.test for found in paper.candidates} == {"chi2"}
+    assert paper.config.preset == "paper"
+    assert not paper.config.explores
+
+
+def test_groups_are_tested_given_earlier_ones() -> None:
+    """A group that partly repeats one before it has a larger p than its own chi2, and says why."""
+    audit = ald.audit(make_synthetic(1, n=6000, rho=0.3, seed=0), outcome="y", trees=3)
+    repeated = [found for found in audit.candidates if "given earlier groups" in found.test]
+    assert repeated
+    for found in repeated:
+        assert found.log10_p * np.log(10) > stats.chi2.logsf(found.statistic, 1)
+
+
+def test_without_exploring_the_leaves_are_tested() -> None:
+    """explore=False tests the leaves of the forest, which for one rate are those of the paper's search."""
+    leaves, paper = audited(explore=False), audited(preset="paper")
+    assert words(leaves) == words(paper)
+    assert [found.p_adjusted for found in leaves.groups] == [found.p_adjusted for found in paper.groups]
+
+
+def test_the_papers_trees_split_on_errors() -> None:
+    """For equalized odds the paper's trees split on the error indicator, ours on both rates."""
+    data = make_synthetic(3, n=4000, rho=0.4, seed=0)
+    options: dict[str, Any] = {"prediction": "prediction", "truth": "truth", "notion": "equalized odds", "trees": 5}
+    leaves, paper = ald.audit(data, explore=False, **options), ald.audit(data, preset="paper", **options)
+    assert leaves.forest != paper.forest
+    assert leaves.forest.statistic[0] > 0
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_groups(groups: int) -> None:
+    """At most so many groups are listed, and they are the first of the ranked candidates that are significant."""
+    audit = audited(groups=groups, preset="paper")
+    assert len(audit.groups) == groups
+    assert [found.criterion for found in audit.groups] == [found.criterion for found in audit.candidates[:groups]]
+
+
+@pytest.mark.parametrize("trees", [1, 4])
+def test_trees(trees: int) -> None:
+    """So many trees are grown."""
+    assert len(audited(trees=trees).forest) == trees
+
+
+def test_alpha() -> None:
+    """No node splits unless its p is below alpha; a larger alpha grows larger trees."""
+    forests = {alpha: audited(alpha=alpha, preset="paper").forest for alpha in (0.001, 0.1, 1.0)}
+    for alpha, forest in forests.items():
+        assert (forest.log_p[~forest.is_leaf] < np.log(alpha)).all()
+    assert forests[0.001].n_nodes < forests[0.1].n_nodes < forests[1.0].n_nodes
+
+
+@pytest.mark.parametrize("preset", [None, "paper"])
+def test_level(preset: str | None) -> None:
+    """Listed groups have a corrected p of at most the level; level 1 lists everything that is defined."""
+    strict, everything = (
+        audited(level=1e-30, groups=1000, preset=preset),
+        audited(level=1.0, groups=1000, preset=preset),
+    )
+    assert all(found.p_adjusted <= 1e-30 for found in strict.groups)
+    assert 0 < len(strict.groups) < len(everything.groups)
+    assert len(everything.groups) == sum(not found.undefined for found in everything.candidates)
+
+
+def test_adjust() -> None:
+    """The corrections are ordered as they must be, and Bonferroni's is p times the number of tests."""
+    found = {m: audited(adjust=m, preset="paper").candidates for m in ("none", "bh", "by", "bonferroni")}
+    tested = sum(not one.undefined for one in found["none"])
+    for none, bh, by, bonferroni in zip(*found.values(), strict=True):
+        if none.p_value is None:
+            continue
+        assert none.p_adjusted == none.p_value
+        assert none.p_adjusted <= bh.p_adjusted <= min(by.p_adjusted, bonferroni.p_adjusted) * (1 + 1e-9)
+        assert bonferroni.p_adjusted == pytest.approx(min(1.0, none.p_value * tested), rel=1e-9, abs=1e-300)
+
+
+def test_attributes_must_be_a_list() -> None:
+    """A text instead of a list of columns is an error that shows how to write it."""
+    with pytest.raises(ald.SettingError, match=r"attributes must be a list of column names, such as \['sex'\]"):
+        ald.audit(people(), outcome="y", attributes="sex")
+
+
+def test_attributes_are_the_only_ones_named() -> None:
+    """Groups are described by the named attributes only."""
+    audit = audited(attributes=("sex", "member"), level=1.0)
+    assert {c.attribute for found in audit.candidates for c in found.criterion} <= {"sex", "member"}
+    assert [attribute.name for attribute in audit.data_summary.attributes] == ["sex", "member"]
+
+
+def test_steps_are_reported() -> None:
+    """Progress is told by the names of the steps, in order, with shares from 0 to 1."""
+    calls: list[tuple[str, float]] = []
+    ald.audit(people(), outcome="y", trees=3, progress=lambda step, share: calls.append((step, share)))
+    assert list(dict.fromkeys(step for step, _ in calls)) == ["load", "search", "assess", "rank"]
+    assert all(0.0 <= share <= 1.0 for _, share in calls)
+    shares = [share for step, share in calls if step == "search"]
+    assert shares == sorted(shares)
+    assert calls[-1] == ("rank", 1.0)
+
+
+def test_repeats_are_reported() -> None:
+    """With several halvings, progress tells the share of them that is done."""
+    calls: list[tuple[str, float]] = []
+    ald.audit(people(), outcome="y", trees=2, repeats=3, progress=lambda step, share: calls.append((step, share)))
+    assert {step for step, _ in calls} == {"load", "repeat", "rank"}
+    shares = [share for step, share in calls if step == "repeat"]
+    assert shares == sorted(shares)
+    assert max(shares) < 1.0
+
+
+def test_fewest_rows() -> None:
+    """With fewer people than a tree's sample needs to split, the audit says so; with as many it runs."""
+    least = minimum_rows(GrowthRules())
+    columns = {"g": ["a", "b"] * least, "y": [0, 1, 1, 0] * (least // 2)}
+    with pytest.raises(ald.InputError):
+        ald.audit({name: values[: least - 1] for name, values in columns.items()}, outcome="y")
+    audit = ald.audit({name: values[:least] for name, values in columns.items()}, outcome="y")
+    assert audit.data_summary.rows == least
+
+
+# Results
+
+
+def test_halves() -> None:
+    """The search has floor(N / 2) people, the assessment all others, and groups are counted on the latter."""
+    audit = ald.audit({name: values[:2999] for name, values in people(3000).items()}, outcome="y", trees=3)
+    assert (audit.data_summary.rows_search, audit.data_summary.rows_assess) == (1499, 1500)
+    for found in audit.candidates:
+        assert sum(found.counts_inside.values()) == found.size
+        assert sum(found.counts_inside.values()) + sum(found.counts_outside.values()) == 1500
+
+
+def recomputed(found: Finding, level: float) -> list[float]:
+    inside, outside = found.counts_inside, found.counts_outside
+    numbers = [inside["favourable"], sum(inside.values()), outside["favourable"], sum(outside.values())]
+    return [float(bound[0]) for bound in newcombe(*np.array(numbers)[:, None], level)]
+
+
+@pytest.mark.parametrize("level", [0.05, 0.2])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_listed_intervals_are_selective(level: float, groups: int) -> None:
+    """Listed groups have intervals at level * listed / tested; the unadjusted ones are at the level itself."""
+    audit = audited(level=level, groups=groups)
+    tested = sum(not found.undefined for found in audit.candidates)
+    selective = level * len(audit.groups) / tested
+    assert audit.groups
+    for found in audit.groups:
+        assert found.interval == pytest.approx(recomputed(found, selective), rel=1e-9)
+        assert found.interval_unadjusted == pytest.approx(recomputed(found, level), rel=1e-9)
+        assert found.interval_level == pytest.approx(1 - selective)
+        assert found.interval[0] <= found.interval_unadjusted[0] <= found.psi <= found.interval[1]
+
+
+def test_intervals_of_the_papers_search_are_plain() -> None:
+    """In the paper's search intervals are at the level itself, for listed groups too."""
+    for found in audited(preset="paper").groups:
+        assert found.interval == found.interval_unadjusted == pytest.approx(recomputed(found, 0.05), rel=1e-9)
+
+
+def test_threshold() -> None:
+    """With a threshold fewer groups are listed, those whose |psi| is surely larger; p-values grow with it."""
+    audits = [audited(threshold=threshold, attributes=("age", "sex")) for threshold in (0.0, 0.1, 0.25, 0.6)]
+    first = str(audits[0].groups[0].criterion)
+    ps = [next(f.log10_p for f in audit.candidates if str(f.criterion) == first) for audit in audits]
+    assert ps == sorted(ps)
+    assert [len(audit.groups) for audit in audits] == sorted((len(audit.groups) for audit in audits), reverse=True)
+    assert audits[-1].groups == ()
+    for audit in audits[1:3]:
+        assert audit.groups
+        assert all(abs(found.psi) > audit.config.threshold for found in audit.groups)
+
+
+def test_detectable() -> None:
+    """The audit says which disparities it could have seen; larger groups need smaller ones."""
+    found = [entry for entry in audited().detectable if entry.psi is not None]
+    assert len(found) >= 3
+    assert [entry.share for entry in found] == sorted(entry.share for entry in found)
+    psis = [entry.psi for entry in found]
+    assert psis == sorted(psis, reverse=True)
+    assert 0 < psis[-1] < 0.2
+
+
+# Repeats
+
+
+def test_stability_is_a_share() -> None:
+    """Stability is the share of halvings that list an equivalent group, the reported one among them."""
+    audit = audited(repeats=5, trees=3)
+    assert audit.groups
+    assert all(round(found.stability * 5) in range(1, 6) for found in audit.groups)
+    assert all(found.stability * 5 == pytest.approx(round(found.stability * 5)) for found in audit.groups)
+    assert max(found.stability for found in audit.groups) == 1.0
+
+
+def test_repeats_do_not_change_the_list() -> None:
+    """The listed groups are those of the first halving, the same as without repeats; stability is what is added."""
+    once, often = audited(trees=3), audited(repeats=5, trees=3)
+    assert words(once) == words(often)
+    assert [found.p_adjusted for found in once.groups] == [found.p_adjusted for found in often.groups]
+    assert all(found.stability is None for found in once.groups)
+
+
+def test_repeats_are_deterministic() -> None:
+    """Repeated halvings give the same bytes again, whatever the number of threads."""
+    options: dict[str, Any] = {"outcome": "y", "trees": 2, "repeats": 3}
+    assert ald.audit(people(), threads=1, **options).to_json() == ald.audit(people(), threads=2, **options).to_json()
+
+
+def test_p_any_of_one_halving() -> None:
+    """With one halving, p_any is the smallest p times the number of tests."""
+    rng = np.random.default_rng(5)
+    columns = {"a": rng.choice(list("pqr"), 800), "b": rng.random(800), "y": rng.integers(0, 2, 800)}
+    audit = ald.audit(columns, outcome="y", trees=4, explore=False, alpha=1.0)
+    ps = [found.p_value for found in audit.candidates if not found.undefined]
+    assert audit.p_any == pytest.approx(min(1.0, min(ps) * len(ps)))
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_p_any_of_several_halvings(monkeypatch: pytest.MonkeyPatch, repeats: int) -> None:
+    """With several halvings, p_any is twice the median of their smallest corrected p-values, at most 1."""
+    import ald.auditing
+
+    splits = []
+    usual = ald.auditing.one_split
+    monkeypatch.setattr("ald.auditing.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    rng = np.random.default_rng(6)
+    g = rng.choice(list("pq"), 600)
+    columns = {"g": g, "x": rng.random(600), "y": (rng.random(600) < 0.4 + 0.1 * (g == "p")).astype(int)}
+    audit = ald.audit(columns, outcome="y", trees=3, repeats=repeats)
+    minima = sorted(min(0.0, np.min(s.assessment.log_p) + np.log(len(s.assessment))) for s in splits)
+    middle = (minima[(repeats - 1) // 2] + minima[repeats // 2]) / 2
+    assert len(splits) == repeats
+    assert audit.p_any == pytest.approx(min(1.0, 2 * np.exp(middle)))
+
+
+# Public data
+
+
+def compas(seed: int, **options: Any) -> Audit:
+    roles = {"prediction": "predicted_high_risk", "truth": "reoffended", "attributes": ["race"]}
+    return ald.audit(public_data("compas.csv"), **roles, notion="equalized odds", seed=seed, **options)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compas_by_race(seed: int) -> None:
+    """On COMPAS African-Americans come first: more false positives and fewer false negatives."""
+    first = compas(seed).groups[0]
+    (condition,) = first.criterion
+    assert "African-American" in condition.levels
+    assert set(condition.levels) <= {"African-American", "Native American"}
+    assert first.parts["fpr"] > 0.15
+    assert first.parts["fnr"] < -0.15
+
+
+@cache
+def adult() -> Audit:
+    attributes = ["age", "relationship", "sex", "race", "marital_status"]
+    return ald.audit(public_data("adult.csv"), outcome="income", favourable=">50K", attributes=attributes, groups=5)
+
+
+def test_adult_names_married_people_first() -> None:
+    """On Adult the first group is of married people, by relationship or marital status."""
+    married = {"Husband", "Wife", "Married-civ-spouse", "Married-AF-spouse"}
+    named = [c for c in adult().groups[0].criterion if c.attribute in ("relationship", "marital_status")]
+    assert named
+    assert all(set(c.levels) <= married for c in named)
+    assert adult().groups[0].psi > 0.3
+
+
+def test_adult_is_ordered_although_p_underflows() -> None:
+    """On Adult groups are listed by log p, the first of which is too small for floating point."""
+    logs = [found.log10_p for found in adult().groups]
+    assert adult().groups[0].p_value == 0.0
+    assert logs[0] < -400
+    assert logs == sorted(logs)
+
+
+def test_adult_tells_no_finding_twice() -> None:
+    """On Adult no two listed groups are about the same people: memberships correlate by less than 0.6."""
+    masks = np.array([found.criterion.mask(public_data("adult.csv")) for found in adult().groups])
+    assert len(masks) >= 3
+    assert np.abs(np.corrcoef(masks) - np.eye(len(masks))).max() < 0.6
+
+
+def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Adult the first group has a larger chi2 on D2 than each of the three groups that were published."""
+    import ald.auditing
+    from ald.evaluation import assess
+    from ald.search.tree import CodedCondition
+
+    splits = []
+    usual = ald.auditing.one_split
+    monkeypatch.setattr("ald.auditing.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    adult.cache_clear()
+    first, d2 = adult().groups[0], splits[0].d2
+    names = [attribute.name for attribute in d2.attributes]
+
+    def levels(name: str, *wanted: str) -> CodedCondition:
+        j = names.index(name)
+        return CodedCondition(j, 0, 0, tuple(d2.attributes[j].levels.index(level) for level in wanted))
+
+    races = levels("race", "Asian-Pac-Islander", "Black", "White")
+    published = [
+        (races, levels("relationship", "Husband")),
+        (levels("marital_status", "Married-AF-spouse", "Married-civ-spouse"), levels("sex", "Male"), races),
+        (levels("relationship", "Husband", "Wife"), levels("sex", "Male")),
+    ]
+    theirs = assess([tuple(sorted(group)) for group in published], d2, ald.NOTIONS["statistical parity"])
+    assert (theirs.share > 0.35).all()
+    assert first.statistic > theirs.statistic.max()
