@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -131,9 +132,7 @@ class Forest:
                 out.append(())
                 continue
             attribute, is_left, inherited = attributes[parent], lefts[parent] == i, out[parent]
-            at = 0
-            while at < len(inherited) and inherited[at][0] < attribute:
-                at += 1
+            at = bisect_left(inherited, (attribute,))
             old = inherited[at] if at < len(inherited) and inherited[at][0] == attribute else None
             if parent in self.sides:
                 condition = new(CodedCondition, (attribute, 0, 0, self.sides[parent][0 if is_left else 1]))
