@@ -34,8 +34,8 @@ _MAX_CELLS = 256
 _AT_ONCE = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
-_STARTS = 6
-_STARTS_ALIKE = 2
+_STARTS = 4
+_STARTS_ALIKE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
