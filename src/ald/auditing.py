@@ -194,7 +194,7 @@ def one_split(
     rates = RateCounter(search_rates(config), d1.n_cells)
     forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: step("search", share / 2))
     if config.explores:
-        proposed = representative_candidates(d1, rates, forest, config.groups, lambda share: step("search", share))
+        proposed = representative_candidates(d1, rates, forest, config, lambda share: step("search", share))
     else:
         proposed = candidates(forest, d1)
 
@@ -247,12 +247,12 @@ def search_rates(config: AuditConfig) -> tuple[Rate, ...]:
 
 
 def representative_candidates(
-    d1: AuditData, rates: RateCounter, forest: Forest, groups: int, progress: Callable[[float], None]
+    d1: AuditData, rates: RateCounter, forest: Forest, config: AuditConfig, progress: Callable[[float], None]
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
     paths = forest.criteria([attribute.size for attribute in d1.attributes])
-    found = representatives(d1, rates, paths, groups)
+    found = representatives(d1, rates, paths, config.groups, config.ranking)
     nearest = nearest_nodes([r.criterion for r in found], paths, d1)
     return Candidates(
         criteria=tuple(named(r.criterion, d1) for r in found),

@@ -27,6 +27,9 @@ from ald.search.tree import CodedCondition, CodedCriterion
 SAME = 0.6
 # After the first group, the search stops when the best one left is no better than chance on D1 itself.
 STOP = 0.25
+# Search-adjusted p-value on D1 below which the evidence is clear enough to rank by magnitude.
+CLEAR = 0.001
+_LEVELS = 40
 # Groups taken at most, per group that the list shall have.
 PER_LISTED = 4 / 3
 # Strata times confusion cells that can be counted: patterns of membership in the groups taken may double with each.
@@ -47,9 +50,13 @@ class Representative:
 
 
 def representatives(
-    data: AuditData, rates: RateCounter, paths: Sequence[CodedCriterion], groups: int
+    data: AuditData, rates: RateCounter, paths: Sequence[CodedCriterion], groups: int, ranking: str = "confidence"
 ) -> tuple[Representative, ...]:
-    """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes."""
+    """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes.
+
+    Ranked by magnitude, a list shall begin with the largest disparities: then of the groups with clear evidence the one
+    with the largest plausible |psi| on D1 is taken first, and single levels are looked at too.
+    """
     view = coarse_view(data)
     plain = Scorer(view, rates)
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
@@ -68,7 +75,9 @@ def representatives(
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
-        best = _first_allowed(found, data, masks)
+        if ranking == "magnitude":
+            found |= _single_levels(scorer)
+        best = _first_allowed(_order(found, scorer, ranking), data, masks)
         if best is None or (taken and found[best] >= log(STOP)):
             break
         taken.append(simplest(best, data))
@@ -98,10 +107,35 @@ def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:
     return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0
 
 
+def _order(found: dict[CodedCriterion, float], scorer: Scorer, ranking: str) -> list[CodedCriterion]:
+    """The groups found in the order in which they are considered: by evidence, or by |psi| where it is clear."""
+    by_evidence = sorted(found, key=lambda c: (found[c], c))
+    if ranking != "magnitude":
+        return by_evidence
+    inside = scorer.pooled(count_members(by_evidence, scorer.view.data))
+    outside = scorer.totals.sum(axis=0) - inside
+    hit, base = scorer.rates.hit(inside), scorer.rates.base(inside)
+    hit_out, base_out = scorer.rates.hit(outside), scorer.rates.base(outside)
+    psi = np.abs(hit / np.maximum(base, 1) - hit_out / np.maximum(base_out, 1))
+    overall = (scorer.hits / np.maximum(scorer.bases, 1))[:, None]
+    # One standard error up: a small group's disparity may well be the larger one, and D2 will tell.
+    plausible = (psi + np.sqrt(overall * (1 - overall) / np.maximum(base, 1))).mean(axis=0).tolist()
+    clear = [i for i, criterion in enumerate(by_evidence) if found[criterion] < log(CLEAR)]
+    first = [by_evidence[i] for i in sorted(clear, key=lambda i: (-plausible[i], by_evidence[i]))]
+    return [*first, *(criterion for criterion in by_evidence if criterion not in set(first))]
+
+
+def _single_levels(scorer: Scorer) -> dict[CodedCriterion, float]:
+    """Every single level of the unordered attributes that do not have very many."""
+    columns = [(j, column) for j, column in enumerate(scorer.view.columns) if column.nominal and column.n <= _LEVELS]
+    criteria = [(CodedCondition(j, 0, 0, (level,)),) for j, column in columns for level in column.levels.tolist()]
+    return dict(zip(criteria, scorer.values(criteria).tolist(), strict=True)) if criteria else {}
+
+
 def _first_allowed(
-    found: dict[CodedCriterion, float], data: AuditData, masks: Sequence[BoolArray]
+    order: Sequence[CodedCriterion], data: AuditData, masks: Sequence[BoolArray]
 ) -> CodedCriterion | None:
-    for criterion in sorted(found, key=lambda c: (found[c], c)):
+    for criterion in order:
         mask = member_mask(criterion, data)
         if all(abs(correlation(mask, other, data.counts)) < SAME for other in masks):
             return criterion
