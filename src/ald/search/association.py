@@ -10,7 +10,7 @@ from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.notions import RateCounter
 from ald.search.counting import Histograms
 from ald.search.segments import float_sums, integer_sums
-from ald.statistics import NOISE, chi2_log_sf
+from ald.statistics import NOISE, chi2_log_sf, cross_product
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, ra
     present = integer_sums(base > 0, offsets)
     testable = (present >= 2) & (hits > 0) & (hits < bases)
     # Integers: exactly zero where the outcome does not depend on the value.
-    cross = (hit * bases[:, segment] - base * hits[:, segment]).astype(float)
+    cross = cross_product(hit, base, hits[:, segment], bases[:, segment])
     is_nominal = nominal[segment]
     x = _scaled(scores, offsets, segment)
     with np.errstate(divide="ignore", invalid="ignore"):

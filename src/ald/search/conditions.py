@@ -108,7 +108,7 @@ _LevelSets = tuple[IntArray, IntArray, Callable[[IntArray], BoolArray]]
 def _level_sets(scorer: Scorer, tables: IntArray) -> list[_LevelSets]:
     """The sets of levels to look at: all, if they are few, else heads and tails of orders by the levels' rates.
 
-    With one rate the best set of every size is a head or a tail of the order by that rate.
+    With one rate the strongest set of all is a head or a tail of the order by that rate; with prices, nearly so.
     """
     n = tables.shape[1]
     rates = scorer.rates

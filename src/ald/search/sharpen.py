@@ -239,7 +239,8 @@ class Sharpener:
     def _refined(self, criterion: CodedCriterion, j: int) -> CodedCriterion:
         """The criterion with the ends of its interval on attribute j moved to the best codes nearby."""
         condition = next(c for c in criterion if c.attribute == j)
-        if condition.levels or self.view.columns[j].n == self.data.attributes[j].size:
+        # Where every value of D1 has a bin of its own, the ends were chosen among all of them already.
+        if condition.levels or self.view.columns[j].n == np.count_nonzero(self.scorer.people_by_code[j]):
             return criterion
         ends = _Ends(self, criterion, j)
         low, high = condition.low, condition.high

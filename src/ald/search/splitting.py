@@ -11,6 +11,7 @@ from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.notions import RateCounter
 from ald.search.counting import Histograms
 from ald.search.segments import TIE, first_best, integer_sums, maxima, owner, running_sums
+from ald.statistics import cross_product
 
 # Up to this many levels present all two-block partitions are enumerated where the ordering by means is not enough.
 ENUMERATED_LEVELS = 20
@@ -76,7 +77,7 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
 
 def two_sample(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
     """The two-sample statistic, summed over rates (first axis), of `hit` of `base` within `hits` of `bases`."""
-    cross = (hit * bases - base * hits).astype(float)
+    cross = cross_product(hit, base, hits, bases)
     scale = (hits * (bases - hits).astype(float)) * (base * (bases - base).astype(float))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(scale > 0, cross * cross / scale * (bases - 1), 0.0)
