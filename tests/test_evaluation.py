@@ -136,6 +136,13 @@ def test_exact_where_an_expected_count_is_below_20(case: tuple[np.ndarray, np.nd
     assert np.exp(found.log_p[0]) == pytest.approx(p, rel=1e-6)
 
 
+def test_exactly_20_expected_is_enough_for_chi2() -> None:
+    """With an expected count of exactly 20 the test is chi2; with one favourable outcome less it is exact."""
+    for hits, test in ((40, "chi2"), (39, "exact")):
+        found = assess_counts(np.array([[75, 25]]), np.array([200 - hits, hits]), SP, exact=True)
+        assert found.test == (test,)
+
+
 def random_data(seed: int, n: int, truth: bool = False) -> AuditData:
     rng = np.random.default_rng(seed)
     a, b, x = rng.choice(list("pqr"), n), rng.choice(list("uv"), n), rng.integers(0, 30, n)

@@ -72,6 +72,8 @@ def test_minprob_counts_people_of_the_node() -> None:
     data = coded({"g": ["a"] * 10 + ["b"] * 90, "y": [0] * 10 + [1] * 90})
     assert whole_tree(data, minprob=0.10).n_nodes == 3
     assert whole_tree(data, minprob=0.11).n_nodes == 1
+    one_more = coded({"g": ["a"] * 10 + ["b"] * 91, "y": [0] * 10 + [1] * 91})
+    assert whole_tree(one_more, minprob=0.10).n_nodes == 1
 
 
 def test_alpha_is_strict() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
 from ald.search.membership import member_mask
-from ald.search.representatives import SAME, complement, correlation, nearest_nodes
+from ald.search.representatives import complement, correlation, nearest_nodes
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, forest_of, representatives_of
 
@@ -38,7 +38,7 @@ def test_no_two_groups_are_alike(seed: int, groups: int) -> None:
     expanded = [np.repeat(mask, data.counts).astype(float) for mask in masks]
     assert masks
     for a, b in combinations(expanded, 2):
-        assert abs(np.corrcoef(a, b)[0, 1]) < SAME
+        assert abs(np.corrcoef(a, b)[0, 1]) < 0.6
 
 
 @settings(max_examples=8)
@@ -52,7 +52,7 @@ def test_other_descriptions_are_alike(seed: int) -> None:
         for other in one.also:
             assert other not in taken
             masks = [member_mask(criterion, data) for criterion in (one.criterion, other)]
-            assert abs(correlation(*masks, data.counts)) >= SAME
+            assert abs(correlation(*masks, data.counts)) >= 0.6
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6, 20])
