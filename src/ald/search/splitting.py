@@ -44,12 +44,13 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     enumerable = nominal & (histograms.lengths <= (ENUMERATED_LEVELS_SEVERAL_RATES if several else ENUMERATED_LEVELS))
     found, statistic, settled = np.zeros(n, bool), np.zeros(n), ~nominal
     goes_left = np.zeros(len(histograms.codes), bool)
+    hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
+    people = histograms.counts.sum(axis=1)
     # Cuts of the values in their order, and of the levels in the order of their means: with one rate, the best cut of
     # that order is the best partition wherever it is admissible.
     for direction in _directions(len(rates.rates), bool(enumerable[nominal].all())):
-        key = np.where(is_nominal, _mean(histograms, rates, direction), histograms.codes)
-        order = np.lexsort((histograms.codes, key, segment))
-        scan = _scan(histograms.counts[order], histograms.offsets, rates, min_bucket)
+        order = _order(histograms, hit, base, is_nominal, direction)
+        scan = _scan(hit[:, order], base[:, order], people[order], histograms.offsets, min_bucket)
         better = scan.statistic > statistic * (1 + TIE)
         if several:
             better &= ~enumerable
@@ -93,13 +94,13 @@ class _Scan:
     unrestricted: FloatArray  # of the best cut whatever the bucket
 
 
-def _scan(counts: IntArray, offsets: IntArray, rates: RateCounter, min_bucket: IntArray) -> _Scan:
+def _scan(hit: IntArray, base: IntArray, people: IntArray, offsets: IntArray, min_bucket: IntArray) -> _Scan:
     segment = owner(offsets)
-    hit, base = running_sums(rates.hit(counts), offsets), running_sums(rates.base(counts), offsets)
-    people = np.ascontiguousarray(counts.sum(axis=1))
-    n_left, n = running_sums(people, offsets), integer_sums(people, offsets)[segment]
+    hit, base = running_sums(hit, offsets), running_sums(base, offsets)
+    n_left = running_sums(people, offsets)
     # The last entry of a segment holds its totals.
     last = np.maximum(offsets[1:] - 1, 0)[segment]
+    n = n_left[last]
     statistic = two_sample(hit, base, hit[:, last], base[:, last])
     admissible = (n_left >= min_bucket[segment]) & (n - n_left >= min_bucket[segment]) & (statistic > 0)
     position, best = first_best(np.where(admissible, statistic, -np.inf), offsets)
@@ -124,18 +125,23 @@ def _directions(n_rates: int, enumerated: bool) -> list[FloatArray]:
     return [*np.eye(n_rates), *padded]
 
 
-def _mean(histograms: Histograms, rates: RateCounter, direction: FloatArray) -> FloatArray:
-    """The levels' rates along a direction; a level outside a rate's base takes the node's mean of it."""
+def _order(
+    histograms: Histograms, hit: IntArray, base: IntArray, is_nominal: BoolArray, direction: FloatArray
+) -> IntArray:
+    """Entries ordered within their segment: values as they are, levels by their rates along a direction."""
     segment = histograms.request
-    hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
+    if len(hit) == 1:
+        # Entries are in the order of segments and codes already, which a stable sort keeps; rates are at most 1.
+        mean = hit[0] / np.maximum(base[0], 1)
+        return np.argsort(segment + np.where(is_nominal, 0.5 * mean, 0.0), kind="stable")
     hits = integer_sums(hit, histograms.offsets)[:, segment]
     bases = integer_sums(base, histograms.offsets)[:, segment]
     overall = hits / np.maximum(bases, 1)
+    # A level outside a rate's base takes the node's mean of it.
     mean = np.where(base > 0, hit / np.maximum(base, 1), overall)
-    if len(rates.rates) == 1:
-        return np.asarray(mean[0])
     spread = np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
-    return np.asarray(direction @ ((mean - overall) / spread))
+    key = np.where(is_nominal, direction @ ((mean - overall) / spread), 0.0)
+    return np.lexsort((histograms.codes, key, segment))
 
 
 def _enumerate(
