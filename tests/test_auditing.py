@@ -292,6 +292,13 @@ def test_compas_by_race(seed: int) -> None:
     assert first.parts["fnr"] < -0.15
 
 
+def test_compas_by_magnitude() -> None:
+    """Ranked by magnitude, people of "Other" race are among the first three for most seeds."""
+    wanted = {("Other",), ("Asian", "Other")}
+    lists = [compas(seed, ranking="magnitude").groups for seed in range(20)]
+    assert sum(any(g.criterion.conditions[0].levels in wanted for g in groups) for groups in lists) >= 15
+
+
 @cache
 def adult() -> Audit:
     attributes = ["age", "relationship", "sex", "race", "marital_status"]

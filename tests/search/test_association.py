@@ -164,3 +164,10 @@ def test_requests_do_not_touch_each_other() -> None:
         alone = nominal(table, PARITY) if kinds[i] else numeric(table, np.arange(len(table)), PARITY)
         assert together.statistic[i] == pytest.approx(alone.statistic[0], rel=1e-12)
         assert together.df[i] == alone.df[0]
+
+
+@pytest.mark.parametrize("k", [10**6, 10**9, 10**10])
+def test_billions_of_people(k: int) -> None:
+    """Counts whose products exceed 64 bits give a statistic in proportion to them."""
+    table = np.array([[3, 1], [2, 2], [1, 3]]) * k
+    assert nominal(table, PARITY).statistic[0] / k == pytest.approx(2.0, rel=1e-6)

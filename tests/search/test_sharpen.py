@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,16 @@ def test_ends_of_intervals_are_sharp(seed: int) -> None:
              if isinstance(c, Interval) and c.lower is not None and c.upper is not None]  # fmt: skip
     assert bands[0].lower == pytest.approx(42, abs=2)
     assert bands[0].upper == pytest.approx(66, abs=2)
+
+
+@pytest.mark.parametrize("seed", [18, 40])
+def test_values_that_nobody_has_change_nothing(seed: int) -> None:
+    """A value of the attribute that does not occur in D1 changes neither groups nor interval ends."""
+    rng = np.random.default_rng(seed)
+    x, g = rng.integers(0, 25, 800), rng.choice(["a", "b"], 800)
+    y = (rng.random(800) < 0.4 + 0.2 * ((x > 8) & (x < 14))).astype(int)
+    data = coded({"x": x, "g": g, "y": y})
+    first, *others = data.attributes
+    assert first.values is not None
+    longer = replace(data, attributes=(replace(first, values=np.append(first.values, 99.0)), *others))
+    assert proposed_words(longer) == proposed_words(data)

@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
+from multiprocessing import get_context
 
 import click
 
@@ -120,7 +121,7 @@ def measure(task: Task, runs: int, first_seed: int = 0, jobs: int | None = None)
     jobs = jobs or available_threads()
     if jobs == 1:
         return [run(task, seed) for seed in seeds]
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         return list(pool.map(partial(run, task), seeds, chunksize=4))
 
 

@@ -14,6 +14,7 @@ import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from multiprocessing import get_context
 
 import click
 import numpy as np
@@ -106,7 +107,7 @@ def measure(scenario: str, runs: int, n: int, ranking: str = "confidence", jobs:
     if jobs == 1:
         outcomes = [task(seed) for seed in range(runs)]
     else:
-        with ProcessPoolExecutor(jobs) as pool:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
             outcomes = list(pool.map(task, range(runs), chunksize=8))
     listed = sum(o.listed for o in outcomes)
     return {
