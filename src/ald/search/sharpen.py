@@ -301,10 +301,11 @@ class _Ends:
 
     def moved(self, low: int, high: int, choose: Callable[[IntArray, int, int], int]) -> tuple[int, int]:
         """Both ends moved, one after the other, where they are bounds at all."""
+        occurs = self.occurs
         if low > 0:
-            low = choose(self.occurs[(self.occurs > 0) & (self.occurs < high)], high, low)
+            low = choose(occurs[(occurs > occurs[:1]) & (occurs < high)], high, low)
         if high < self.size:
-            high = choose(self.occurs[(self.occurs >= low) & (self.occurs < self.size - 1)] + 1, low, high)
+            high = choose(occurs[(occurs >= low) & (occurs < occurs[-1:])] + 1, low, high)
         return low, high
 
     def _statistic(self, choices: IntArray, other: int) -> FloatArray:
