@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "csv", "markdown")
 
+# The whole table needs a terminal of this width.
+_TABLE_WIDTH = 120
+
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset"), (str,)),
-    **dict.fromkeys(("groups", "trees", "seed", "threads"), (int,)),
-    **dict.fromkeys(("alpha", "level"), (int, float)),
+    **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads"), (int,)),
+    **dict.fromkeys(("alpha", "level", "threshold"), (int, float)),
     "favourable": (bool, int, float, str),
     "attributes": (list,),
+    "explore": (bool,),
     "kinds": (dict,),
 }
 
@@ -269,16 +273,22 @@ def _print_table(result: Audit) -> None:
     console = _console()
     console.print(visible(headline(result)), style="bold")
     cells = printed(result)
+    # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
+    narrow = console.width < _TABLE_WIDTH
+    shown = [cell for cell in cells if cell.is_main] if narrow else cells
     if result.groups:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 1, 0), pad_edge=False)
-        for cell in cells:
-            short = cell.key in ("ratio", "statistic", "p_adjusted")
-            width = max(len(cell.header), *(len(cell.text(finding)) for finding in result.groups)) if short else 12
+        for cell in shown:
+            width = max(len(cell.header), *(len(cell.text(finding)) for finding in result.groups))
             table.add_column(visible(cell.header), justify="right" if cell.is_number else "left", overflow="fold",
-                             no_wrap=short, min_width=width)  # fmt: skip
+                             no_wrap=cell.is_number and narrow, min_width=width if cell.is_short else 12)  # fmt: skip
         for finding in result.groups:
-            table.add_row(*(visible(cell.text(finding)) for cell in cells))
+            table.add_row(*(visible(cell.text(finding)) for cell in shown))
         console.print(table)
+    if narrow:
+        for i, finding in enumerate(result.groups, 1):
+            rest = ", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells if not cell.is_main)
+            console.print(visible(f"Group {i}: {rest}."))
     for fact in facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
     console.print(LIMITATION, style="dim italic")

@@ -68,9 +68,27 @@ def read_file(path: str, only: Sequence[str] | None = None) -> Table:
     except duckdb.Error as error:
         lines = [line.strip() for line in str(error).splitlines()[:4]]
         reason = "; ".join(line for line in lines if line and not line.startswith(("LINE ", "^")))
-        raise InputError(f"{source} cannot be read as {reader.upper()}: {shorten(reason, 300)}") from None
+        hint = (
+            " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
+            if _is_foreign(path, reader)
+            else ""
+        )
+        raise InputError(f"{source} cannot be read as {reader.upper()}: {shorten(reason, 300)}{hint}") from None
     finally:
         connection.close()
+
+
+def _is_foreign(path: str, reader: str) -> bool:
+    """Whether a text file is not UTF-8, the usual cause of a file that cannot be read."""
+    if reader == "parquet" or path.rsplit(".", 1)[-1].casefold() in _COMPRESSION:
+        return False
+    try:
+        with open(path, encoding="utf-8") as file:
+            for _ in file:
+                pass
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _reader(path: str) -> str:

@@ -22,7 +22,7 @@ def is_frame(data: Any) -> bool:
 
 def _check_native_names(data: Any) -> None:
     """Pandas and PyArrow frames may repeat names; Narwhals refuses those in its own words."""
-    names = getattr(data, "column_names", None) or (data.columns if hasattr(data, "iloc") else [])
+    names = getattr(data, "column_names", None) or (getattr(data, "columns", []) if hasattr(data, "iloc") else [])
     if isinstance(names, Iterable) and not isinstance(names, str):
         check_names([str(name) for name in names], "the data")
 

@@ -27,6 +27,7 @@ def load(data: Any, only: Sequence[str] | None = None) -> Table:
 
     if is_frame(data):
         return read_frame(data, only)
+    # A Series too: one column has no name to ask for and nothing to compare it with.
     raise InputError(
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), a DataFrame "
         "(pandas, Polars, PyArrow, ...) or a dictionary of arrays."

@@ -28,6 +28,16 @@ class Cell:
     text: Callable[[Finding], str]
     is_number: bool = True
 
+    @property
+    def is_main(self) -> bool:
+        """Whether the column stays where there is little room."""
+        return self.key in ("criterion", "people", "psi", "p_adjusted")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the column's texts are short enough to stand in one line."""
+        return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
+
 
 def columns(audit: Audit) -> list[Cell]:
     """The columns of the ranked table, for the audit's notion."""
@@ -76,12 +86,8 @@ def printed(audit: Audit) -> list[Cell]:
     everything = {cell.key: cell for cell in columns(audit)}
     cells = [everything["criterion"]]
     cells.append(_text("people", lambda f: f"{f.size:,} ({f.share:.1%})"))
-    cells.append(
-        _text(
-            f"psi ({confidence_text(audit)} interval)",
-            lambda f: f"{signed(f.psi)} ({interval(f.interval)})",
-        )
-    )
+    cells.append(everything["psi"])
+    cells.append(_text(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
     for rate in audit.notion.rates:
         cells.append(
             _text(f"{rate.key} in / out", functools.partial(_rate_text, rate.key, len(audit.notion.rates) > 1))
@@ -111,8 +117,10 @@ def headline(audit: Audit) -> str:
     """What was found, in one sentence."""
     data, n = audit.data_summary, len(audit.groups)
     if not audit.groups:
+        threshold = audit.config.threshold
+        what = f"disparity significantly larger than {threshold:g}" if threshold else "significant disparity"
         return (
-            f"No group with a significant disparity ({audit.notion.name}, level {audit.config.level:g}) among "
+            f"No group with a {what} ({audit.notion.name}, level {audit.config.level:g}) among "
             f"{audit.n_candidates:,} tested on {data.rows_assess:,} people."
         )
     first = audit.groups[0]
@@ -140,6 +148,7 @@ def facts(audit: Audit) -> list[str]:
     plain = "the default search" if config.explore else "every leaf tested"
     search = "the paper's search" if config.preset == "paper" else plain
     return [
+        _audited(audit),
         f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
         "search never saw.",
         f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: "
@@ -152,14 +161,25 @@ def facts(audit: Audit) -> list[str]:
     ]
 
 
+def _audited(audit: Audit) -> str:
+    """Which columns were audited, and which value counts as favourable."""
+    config = audit.config
+    value = "1 or true, as assumed" if config.favourable is None else config.favourable
+    if config.outcome is not None:
+        return f"Outcome: {config.outcome}, favourable value: {value}."
+    return f"Prediction: {config.prediction}, truth: {config.truth}, positive value: {value}."
+
+
 def _details(audit: Audit) -> list[str]:
     """What helps to read the table: other descriptions, conditional tests, repeats, and what could not be seen."""
     config = audit.config
     lines = []
     for i, finding in enumerate(audit.groups, 1):
-        alike = [str(other.criterion) for other in finding.also if other.overlap >= 0.5]
-        if alike:
-            lines.append(f"Group {i} can also be described as: {'; '.join(alike[:3])}.")
+        close = [
+            f"{other.criterion} ({other.size:,} people, {other.overlap:.0%} of the group)" for other in finding.also
+        ]
+        if close:
+            lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
     given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given" in finding.test]
     if given:
         lines.append(
@@ -169,9 +189,10 @@ def _details(audit: Audit) -> list[str]:
     if config.threshold > 0:
         lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
     if config.repeats > 1:
-        lines.append(f"Any disparity at all, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
+        any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
+        lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
     seen = ", ".join(
-        f"{entry.share:.0%} of people: {'none' if entry.psi is None else f'{entry.psi:.3f}'}"
+        f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
         for entry in audit.detectable
     )
     lines.append(f"Smallest |psi| that these tests find with 80% power in a group of: {seen}.")

@@ -171,7 +171,8 @@ def _folded(
         if criterion in taken or not taken:
             continue
         mask = member_mask(criterion, data)
-        alike: FloatArray = np.array([abs(correlation(mask, other, data.counts)) for other in masks])
+        # Signed: the complement of a group is other people.
+        alike: FloatArray = np.array([correlation(mask, other, data.counts) for other in masks])
         if alike.max() >= SAME:
             also[int(np.argmax(alike))].append(criterion)
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
