@@ -355,3 +355,32 @@ def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> No
     theirs = assess([tuple(sorted(group)) for group in published], d2, ald.NOTIONS["statistical parity"])
     assert (theirs.share > 0.35).all()
     assert first.statistic > theirs.statistic.max()
+
+
+def test_also_never_names_the_complement() -> None:
+    """What is reported beside a group shares people with it: its complement does not."""
+    audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    others = [other for finding in audit.groups for other in finding.also]
+    assert others
+    assert all(other.overlap > 0.3 for other in others)
+
+
+def test_reports_say_what_was_audited() -> None:
+    """Text and Markdown name the audited column and its favourable value."""
+    audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    for text in (str(audit), audit.to_markdown().replace("\\", "")):
+        assert "Outcome: admitted, favourable value: yes." in text
+
+
+def test_an_empty_list_beyond_a_threshold_says_so() -> None:
+    """With a threshold an empty list does not claim that there is no disparity."""
+    audit = ald.audit(ald.datasets.make_synthetic(2), outcome="y", threshold=0.9)
+    assert not audit.groups
+    assert "No group with a disparity significantly larger than 0.9" in str(audit)
+
+
+def test_a_series_is_no_data_set() -> None:
+    """One column by itself is refused with a list of what can be read."""
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ald.InputError, match="Series"):
+        ald.audit(pd.Series([0, 1]), outcome="y")

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ald
+import ald.findings
 from ald import cli
 from tests.tables import decisions, hostile, people, write_csv
 
@@ -478,3 +479,40 @@ main()
     code_, errors = interrupt([sys.executable, "-c", code], started)
     assert (code_, errors.strip()) == (130, "Interrupted; no file is half written.")
     assert not (tmp_path / "y.json").exists()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("notion", ["statistical parity", "equalized odds"])
+def test_tables_never_cut_a_number(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int, notion: str
+) -> None:
+    """At every width the whole p-value, psi and size of every listed group can be read."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    data = ald.datasets.make_synthetic(3, rho=0.6)
+    path = write_csv(tmp_path / "errors.csv", data)
+    roles = ["--prediction", "prediction", "--truth", "truth"]
+    audit = ald.audit(data, prediction="prediction", truth="truth", notion=notion)
+    shown = run("audit", path, *roles, "--notion", notion)
+    assert shown.code == 0
+    words = set(re.split(r"\s+", shown.out))
+    for finding in audit.groups:
+        assert f"{finding.psi:+.3f}" in words
+        assert f"{finding.size:,}" in words
+        assert ald.findings.p_text(finding.log10_p_adjusted).removeprefix("p = ") in words
+
+
+def test_config_file_sets_every_option(run: Any, tmp_path: Path, file: Path) -> None:
+    """Threshold, repeats and explore can stand in the config file like all other options."""
+    config = tmp_path / "audit.toml"
+    config.write_text('outcome = "y"\nthreshold = 0.05\nrepeats = 2\nexplore = false\n', encoding="utf-8")
+    settings = json.loads(run("audit", file, "--config", config, "--format", "json").out)["config"]
+    assert (settings["threshold"], settings["repeats"], settings["explore"]) == (0.05, 2, False)
+
+
+def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:
+    """A file in another encoding than UTF-8 is refused with the advice to save it as UTF-8."""
+    path = tmp_path / "latin.csv"
+    path.write_bytes("name,y\nMüller,1\nGroß,0\n".encode("latin-1") * 50)
+    shown = run("audit", path, "--outcome", "y")
+    assert shown.code == 2
+    assert "UTF-8" in shown.err
