@@ -100,10 +100,11 @@ def test_negative_zero_is_zero() -> None:
     assert from_numbers("x", np.array([-0.0, 0.0])).words() == ["0"]
 
 
-def test_unhashable_values_are_an_error() -> None:
-    """A column of lists is refused with its name."""
-    with pytest.raises(ColumnError, match="column 'x' holds values that cannot be compared"):
-        from_objects("x", [[1], [2]])
+def test_lists_are_words() -> None:
+    """Values that Python cannot hash, such as lists, are compared by their text."""
+    column = from_objects("x", [[1], [2], [1], None])
+    assert column.levels == ("[1]", "[2]")
+    assert column.codes.tolist() == [0, 1, 0, 2]
 
 
 def test_zoned_times_are_utc() -> None:

@@ -207,7 +207,7 @@ def test_ten_thousand_levels(tmp_path: Path) -> None:
 
 def test_gzip_of_tabs(tmp_path: Path) -> None:
     """A compressed file of tabs keeps commas in its values."""
-    assert rows(read(tmp_path, gzip.compress(b"a\tb\n1,5\tx\n2,5\ty\n"), "x.tsv.gz")["a"]) == ["1,5", "2,5"]
+    assert rows(read(tmp_path, gzip.compress(b"a\tb\np,q\tx\nr,s\ty\n"), "x.tsv.gz")["a"]) == ["p,q", "r,s"]
 
 
 def test_parquet_types(tmp_path: Path) -> None:
@@ -244,3 +244,22 @@ def test_numbers_survive_csv(tmp_path: Path, numbers: list[float]) -> None:
     column = read(tmp_path, "a,b\n" + "".join(f"{number!r},0.5\n" for number in numbers))["a"].as_kind("numeric")
     assert column.values is not None
     np.testing.assert_array_equal(np.append(column.values, np.nan)[column.codes], np.array(numbers) + 0.0)
+
+
+def test_decimal_commas_are_numbers(tmp_path: Path) -> None:
+    """Numbers with decimal commas, as spreadsheets write them in much of Europe, are read as numbers, with a note."""
+    path = tmp_path / "europe.csv"
+    path.write_text("score;place\n1,5;a\n2;b\nNA;a\n-0,25;b\n", encoding="utf-8")
+    column = read_file(str(path))["score"]
+    assert column.kind == "numeric"
+    assert column.values is not None
+    assert column.values.tolist() == [-0.25, 1.5, 2.0]
+    assert column.codes.tolist() == [1, 2, 3, 0]
+    assert "decimal commas" in column.notes[0]
+
+
+def test_thousands_stay_words(tmp_path: Path) -> None:
+    """Where every comma is followed by three digits it may separate thousands: nothing is guessed."""
+    path = tmp_path / "thousands.csv"
+    path.write_text("amount;place\n1,500;a\n2,250;b\n", encoding="utf-8")
+    assert read_file(str(path))["amount"].kind == "nominal"

@@ -286,8 +286,8 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
         else:
             codes = np.fromiter((keys.setdefault(value, len(keys)) for value in values), np.int64, len(values))
             distinct = list(keys)
-    except TypeError as error:
-        raise ColumnError(f"column {name!r} holds values that cannot be compared: {error}") from None
+    except TypeError:  # lists, dictionaries and the like: they are compared by what they say
+        return from_objects(name, [None if value is None else str(value) for value in values])
     absent = [_is_absent(value) for value in distinct]
     real = [value for value, gone in zip(distinct, absent, strict=True) if not gone]
     read, kind = _reader(real)

@@ -24,6 +24,7 @@ _READERS = {
 }  # fmt: skip
 _COMPRESSION = {"gz": "gzip", "zst": "zstd"}
 
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 _NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\([\d, ]+\))$")
 _TIME_TYPES = re.compile(r"TIMESTAMP[A-Z_ ]*$")
 
@@ -204,8 +205,28 @@ def _finite(sql: str, number: str) -> str:
     return f"CASE WHEN isinf({sql}) THEN 'inf'::DOUBLE ELSE CAST({number} AS DOUBLE) END"
 
 
+def _decimal_commas(column: Column) -> Column:
+    """The column with its decimal commas as points, if all its values are such numbers; with a note.
+
+    If every comma is followed by three digits, it may as well separate thousands: such words stay as they are.
+    """
+    words = [word for word in column.levels if word.strip().casefold() not in MISSING_WORDS]
+    commas = [word for word in words if "," in word]
+    if not all(_DECIMAL_COMMA.fullmatch(word.strip()) for word in words):
+        return column
+    if all(len(word.strip().partition(",")[2]) == 3 for word in commas):
+        return column
+    numbers = parse_numbers([word.replace(",", ".") for word in column.levels])
+    assert numbers is not None
+    note = f"column {shorten(column.name)!r} was read as numbers with decimal commas, such as {commas[0]!r}"
+    return replace(from_numbers(column.name, np.append(numbers, np.nan)[column.codes]), notes=(note,))
+
+
 def _numbers_in_words(column: Column) -> Column:
     """A column of numbers in which words such as "NA" stand for missing values becomes numeric, with a note."""
+    column = _decimal_commas(column)
+    if column.values is not None:
+        return column
     words = [word for word in column.levels if word.strip().casefold() in MISSING_WORDS]
     if not words or len(words) == len(column.levels) or parse_numbers(column.levels) is None:
         return column
