@@ -43,7 +43,7 @@ _STARTS_ALIKE = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Representative:
-    """A group to be tested, given all representatives before it, and other descriptions of about the same people."""
+    """A group to be tested, given all representatives before it, and groups close to it that were found too."""
 
     criterion: CodedCriterion
     also: tuple[CodedCriterion, ...] = ()
@@ -165,7 +165,7 @@ def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterio
 def _folded(
     taken: Sequence[CodedCriterion], masks: Sequence[BoolArray], seen: Sequence[CodedCriterion], data: AuditData
 ) -> tuple[Representative, ...]:
-    """The representatives, each with the other descriptions found that belong to it."""
+    """The representatives, each with the groups found that are close to it."""
     also: list[list[CodedCriterion]] = [[] for _ in taken]
     for criterion in seen:
         if criterion in taken or not taken:
