@@ -13,7 +13,7 @@ from ald.statistics import rounded
 
 @dataclass(frozen=True, kw_only=True)
 class Also:
-    """A group close to a finding and not tested beside it: its size on D2 and the share of the finding that it holds."""
+    """A group close to a finding, not tested beside it: its size on D2 and the share of the finding that it holds."""
 
     criterion: Criterion
     size: int
