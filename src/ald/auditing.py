@@ -5,50 +5,55 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil
 from typing import Any
 
 import numpy as np
 
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads
-from ald.criterion import visible
-from ald.data.coded import Attribute, AuditData
+from ald.criterion import Criterion, visible
+from ald.data.coded import AuditData
 from ald.data.columns import as_word
-from ald.data.prepare import DataSummary, Roles, prepare
-from ald.data.sources import load
-from ald.errors import SettingError
-from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
-from ald.findings import Also, Finding, finding
-from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
+from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
+from ald.data.roles import Roles
+from ald.data.sources import load, load_halves
+from ald.data.table import Table
+from ald.errors import InputError, SettingError
+from ald.evaluation import assess_masks
+from ald.findings import Finding, finding
+from ald.notions import Notion, RateCounter
 from ald.power import Detectable, detectable
-from ald.ranking import listed, rank
-from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
-from ald.search.membership import member_mask
-from ald.search.representatives import correlation, nearest_nodes, representatives
-from ald.search.rules import Candidates, candidates, decode, named
-from ald.search.tree import CodedCriterion, Forest
-from ald.statistics import adjust as adjust_p
-from ald.statistics import rounded
+from ald.questions import Question, joint_cells, questions
+from ald.ranking import joined
+from ald.results import Results, design_details
+from ald.search.adapting import design_effect
+from ald.search.growth import GrowthRules
+from ald.search.tree import Forest
+from ald.steps import Progress, Split, assessment_terms, minimum_rows, one_split, p_any, stability
 from ald.threads import available_threads
-
-Progress = Callable[[str, float], None]
-
-# Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
-EQUIVALENT = 0.8
 
 
 def audit(
-    data: Any,
+    data: Any = None,
     *,
-    outcome: str | None = None,
+    outcome: str | Sequence[str] | None = None,
     favourable: Any = None,
     prediction: str | None = None,
     truth: str | None = None,
     attributes: Sequence[str] | None = None,
     weights: str | None = None,
+    survey_weights: str | None = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
-    notion: str | Notion = "statistical parity",
+    given: str | Sequence[str] = (),
+    given_in_criteria: bool = False,
+    given_bins: int | None = None,
+    cluster: str | None = None,
+    split: Any = "random",
+    fraction: float = 0.5,
+    direction: str = "both",
+    reference: str | Criterion = "rest",
+    groups_of_interest: str | Criterion | Sequence[str | Criterion] = (),
+    notion: str | Notion | Sequence[str | Notion] = "statistical parity",
     ranking: str = "confidence",
     groups: int = 3,
     trees: int = 25,
@@ -67,12 +72,24 @@ def audit(
 
     data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows,
         or a dictionary of arrays.
-    outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false). Or:
+    outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false); several
+        columns are audited together, and `favourable` may then be a dictionary. Or:
     prediction, truth: two columns with the same coding; `favourable` then is the positive value.
     attributes: the columns that may describe groups; by default all others.
-    weights: a column that says how many people a row stands for.
+    weights: a column that says how many people a row stands for (whole numbers: a table of counts).
+    survey_weights: a column of survey weights: rates and tests are then those of the population.
     kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
-    notion: a name from `ald.NOTIONS` or your own `ald.Notion`.
+    given: legitimate factors. People are compared with others of the same stratum only; numbers are cut into quantiles
+        (`given_bins`). Groups are not described by these columns unless `given_in_criteria` is true.
+    cluster: a column that says whom a row is about, where people have several rows. Halves and samples are drawn by
+        person, and tests do not take the rows of a person for independent.
+    split: "random"; or a column with two values that says which rows are searched (the lower one) and which ones test;
+        or two data sets, such as (last_year, this_year), instead of `data`.
+    fraction: the share of people (random halves only) on whom groups are searched.
+    direction: "disadvantaged" or "advantaged" to look for such groups only, by one-sided tests.
+    reference: compare groups with the "rest" (everyone else), with "all", or with a group in words.
+    groups_of_interest: groups in words, such as "sex = F and age > 60": tested on all data, as a family of their own.
+    notion: a name from `ald.NOTIONS` or your own `ald.Notion`; several are audited together, with one correction.
     ranking: "confidence" (smallest p first) or "magnitude" (largest |psi| first).
     groups, trees: how many groups to list, and how many trees to grow.
     alpha: a node splits while its best attribute has p < alpha.
@@ -91,37 +108,115 @@ def audit(
     >>> found.groups[0].criterion
     <Criterion department in {A, B}>
     """
+    return _audit(**locals(), search=True)
+
+
+def assess(
+    data: Any,
+    groups: str | Criterion | Sequence[str | Criterion],
+    *,
+    outcome: str | Sequence[str] | None = None,
+    favourable: Any = None,
+    prediction: str | None = None,
+    truth: str | None = None,
+    weights: str | None = None,
+    survey_weights: str | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    given: str | Sequence[str] = (),
+    given_bins: int | None = None,
+    cluster: str | None = None,
+    direction: str = "both",
+    reference: str | Criterion = "rest",
+    notion: str | Notion | Sequence[str | Notion] = "statistical parity",
+    level: float = 0.05,
+    adjust: str = "bh",
+    threshold: float = 0.0,
+) -> Audit:
+    """Tests groups that you name, on all data, without any search. The options are those of `ald.audit`.
+
+    groups: in words, such as ["sex = F and age > 60"]. The result has them as `named`, in the order given.
+
+    >>> import ald
+    >>> asked = ald.assess(ald.datasets.load_berkeley(), "gender = female", outcome="admitted", favourable="yes")
+    >>> asked.named[0]
+    <Finding gender = female: psi -0.142, 1,835 people, adjusted p = 1.1e-21>
+    """
+    given_options = locals() | {"groups_of_interest": groups, "search": False}
+    del given_options["groups"]
+    return _audit(**given_options)
+
+
+def _audit(
+    *,
+    data: Any,
+    search: bool,
+    attributes: Sequence[str] | None = None,
+    split: Any = "random",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Audit:
+    """Roles and settings from the options of `audit` and `assess`."""
     check_threads(threads)
     if isinstance(attributes, str):
         raise SettingError(f"attributes must be a list of column names, such as [{attributes!r}], not a text")
+    if not isinstance(split, str):
+        data, split = _own_data(data, split), "own"
+    outcome, favourable = options.pop("outcome"), options.pop("favourable")
+    if outcome is not None and not isinstance(outcome, str):
+        outcome = tuple(outcome) if isinstance(outcome, Sequence) else outcome
+    given = options.pop("given")
     roles = Roles(
         outcome=outcome,
         favourable=favourable,
-        prediction=prediction,
-        truth=truth,
         attributes=None if attributes is None else tuple(attributes),
-        weights=weights,
-        kinds=kinds,
+        given=(given,) if isinstance(given, str) else tuple(given),
+        split=None if split in ("random", "own") else split,
+        weights=options.pop("weights"),
+        kinds=options.pop("kinds"),
+        **{name: options[name] for name in _ROLES if name in options},
     )
+    for name in ("reference", "groups_of_interest"):
+        if name in options:
+            options[name] = _words(options[name])
     config = AuditConfig(
-        notion=notion,  # type: ignore[arg-type]  # a name becomes its notion
         outcome=outcome,
-        favourable=None if favourable is None else as_word(favourable),
-        prediction=prediction,
-        truth=truth,
-        ranking=ranking,
-        groups=groups,
-        trees=trees,
-        alpha=alpha,
-        level=level,
-        adjust=adjust,
-        preset=preset,
-        explore=explore,
-        threshold=threshold,
-        repeats=repeats,
-        seed=seed,
+        favourable=_favourable_words(favourable),
+        given=roles.given,
+        split=split,
+        search=search,
+        **options,
     )
     return run(data, roles, config, threads=threads, progress=progress)
+
+
+_ROLES = ("prediction", "truth", "survey_weights", "given_in_criteria", "given_bins", "cluster")
+
+
+def _own_data(data: Any, halves: Any) -> tuple[Any, Any]:
+    if data is not None:
+        raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")
+    if not isinstance(halves, Sequence) or len(halves) != 2:
+        raise SettingError(
+            'split must be "random", the name of a column, or two data sets (for the search, for the assessment), not '
+            f"{type(halves).__name__}"
+        )
+    return halves[0], halves[1]
+
+
+def _words(value: Any) -> Any:
+    """Criteria as text: they are read again with the data's columns at hand."""
+    if isinstance(value, Criterion):
+        return str(value)
+    if isinstance(value, str):
+        return value
+    return tuple(str(one) if isinstance(one, Criterion) else one for one in value)
+
+
+def _favourable_words(favourable: Any) -> str | None:
+    if isinstance(favourable, Mapping):
+        return ", ".join(f"{name}: {as_word(value)}" for name, value in favourable.items())
+    return None if favourable is None else as_word(favourable)
 
 
 def run(
@@ -136,203 +231,139 @@ def run(
     say = progress or (lambda step, share: None)
     threads = threads or available_threads()
     rules = GrowthRules(alpha=config.alpha)
-    cell_names = OUTCOME_CELLS if config.outcome is not None else CELLS
+    asked = questions(config)
 
     say("load", 0.0)
-    prepared = prepare(load(data, roles.needed), roles, cell_names, minimum_rows(rules))
-    splits = [one_split(prepared.data, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
+    table, half = read(data, roles, config)
+    prepared = arrange(table, half, roles, config, rules)
+    named = assess_named(prepared, asked, config)
+    if not config.search:
+        return _without_search(prepared, asked, config, named)
+    splits = [one_split(prepared.data, asked, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
     first = splits[0]
-    summary = replace(prepared.summary, rows_search=first.d1.total, rows_assess=first.d2.total)
     results = Results(
+        config=config,
         attributes=first.d1.attributes,
-        cell_names=cell_names,
         split=first,
-        level=config.level,
-        also=overlaps(first.proposed, first.d2),
         stability=stability(splits, prepared.data) if config.repeats > 1 else {},
+        strata=prepared.strata,
     )
     say("rank", 1.0)
-    tested = int(np.count_nonzero(~np.isnan(first.assessment.log_p)))
     return Audit(
         config=config,
-        data_summary=summary,
-        groups=results.listed(selective=config.explores),
+        data_summary=_with_halves(prepared.summary, first),
+        groups=results.listed(),
+        named=named,
         forest=first.forest.with_attributes(first.d1.attributes),
-        detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested, threshold=config.threshold),
-        p_any=p_any([split.assessment for split in splits]),
+        detectable=_detectable(first, config),
+        p_any=p_any([split.scores for split in splits]),
         _candidates=results,
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Split:
-    """Search, assessment and ranking for one random halving."""
-
-    d1: AuditData
-    d2: AuditData
-    forest: Forest
-    proposed: Candidates
-    assessment: Assessment
-    order: IntArray
-    chosen: IntArray
+def read(data: Any, roles: Roles, config: AuditConfig) -> tuple[Table, IntArray | None]:
+    """The data as one table, and where it came as two data sets, which half every row belongs to."""
+    words = config.reference_kind == "group" or config.groups_of_interest
+    needed = None if words else roles.needed
+    table, half = load_halves(data, needed) if config.split == "own" else (load(data, needed), None)
+    return with_kinds(table, roles), half
 
 
-def one_split(
-    data: AuditData, config: AuditConfig, rules: GrowthRules, repeat: int, threads: int, say: Progress
-) -> Split:
-    """Steps 1 to 3 on one random halving: the first is the one that is reported."""
-    sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
-    halves_seed, forest_seed = sequence.spawn(2)
-
-    def step(name: str, share: float) -> None:
-        say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
-
-    d1, d2 = data.halves(np.random.default_rng(halves_seed))
-
-    step("search", 0.0)
-    rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-    rates = RateCounter(search_rates(config), d1.n_cells)
-    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: step("search", share / 2))
-    if config.explores:
-        proposed = representative_candidates(d1, rates, forest, config, lambda share: step("search", share))
-    else:
-        proposed = candidates(forest, d1)
-
-    step("assess", 0.0)
-    assessor = assess_in_order if config.explores else assess
-    assessment = assessor(
-        proposed.criteria,
-        d2,
-        config.notion,
-        adjustment=config.adjust,
-        level=config.level,
-        threshold=config.threshold,
-        threads=threads,
+def arrange(
+    table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules
+) -> Prepared:
+    """The coded data, with the groups in words that the settings name."""
+    reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
+    named = [Criterion.parse(text, table) for text in config.groups_of_interest]
+    least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
+    prepared = prepare(
+        table,
+        roles,
+        joint_cells(config),
+        least,
+        half=half,
+        reference=reference,
+        named=named,
+        search=config.search,
     )
-
-    step("rank", 0.0)
-    order = rank(assessment, proposed.criteria, d2.attributes, config.ranking)
-    chosen = listed(assessment, order, config.level, config.groups)
-    return Split(d1=d1, d2=d2, forest=forest, proposed=proposed, assessment=assessment, order=order, chosen=chosen)
+    if config.search and prepared.data.design.half is not None:
+        _check_halves(prepared.data, minimum_rows(rules) // 2)
+    return prepared
 
 
-def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
-    """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
-    lists = [[member_mask(split.proposed.criteria[i], data) for i in split.chosen.tolist()] for split in splits]
-    out = {}
-    for i, mask in zip(splits[0].chosen.tolist(), lists[0], strict=True):
-        found = [any(abs(correlation(mask, other, data.counts)) >= EQUIVALENT for other in others) for others in lists]
-        out[i] = sum(found) / len(found)
-    return out
-
-
-def p_any(assessments: Sequence[Assessment]) -> float:
-    """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
-    minima = [0.0]
-    for assessment in assessments:
-        adjusted = adjust_p(assessment.log_p, "bonferroni")
-        minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
-    return (
-        float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
-        if len(minima) > 2
-        else float(rounded(np.exp(minima[1])) or 0.0)
-    )
-
-
-def search_rates(config: AuditConfig) -> tuple[Rate, ...]:
-    """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
-    if config.preset == "paper" and config.notion.needs_truth:
-        return (ERROR,)
-    return config.notion.rates
-
-
-def representative_candidates(
-    d1: AuditData, rates: RateCounter, forest: Forest, config: AuditConfig, progress: Callable[[float], None]
-) -> Candidates:
-    """The representatives as candidates, each with the forest's node that comes closest to it."""
-    progress(0.5)
-    paths = forest.criteria([attribute.size for attribute in d1.attributes])
-    found = representatives(d1, rates, paths, config.groups, config.ranking)
-    nearest = nearest_nodes([r.criterion for r in found], paths, d1)
-    return Candidates(
-        criteria=tuple(named(r.criterion, d1) for r in found),
-        tree=tuple(forest.tree[nearest].tolist()),
-        node=tuple(forest.node[nearest].tolist()),
-        also=tuple(tuple(named(other, d1) for other in r.also) for r in found),
-    )
-
-
-def overlaps(proposed: Candidates, d2: AuditData) -> dict[int, tuple[tuple[CodedCriterion, int, float], ...]]:
-    """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
-    out = {}
-    for i, others in enumerate(proposed.also):
-        own = member_mask(proposed.criteria[i], d2)
-        size = max(int(d2.counts[own].sum()), 1)
-        masks = [member_mask(other, d2) for other in others]
-        out[i] = tuple(
-            (other, int(d2.counts[mask].sum()), float(rounded(d2.counts[mask & own].sum() / size) or 0.0))
-            for other, mask in zip(others, masks, strict=True)
+def _check_halves(data: AuditData, least: int) -> None:
+    assert data.design.half is not None
+    sizes = [int(data.counts[data.design.half == half].sum()) for half in (0, 1)]
+    if sizes[0] < least or sizes[1] == 0:
+        raise InputError(
+            f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the search needs "
+            f"{least:,} at least, and the assessment some"
         )
-    return out
 
 
-def minimum_rows(rules: GrowthRules) -> int:
-    """The least number of people with which a tree's sample of D1 can be split at all."""
-    half = ceil(rules.minsplit / SAMPLE_SHARE)
-    while int(SAMPLE_SHARE * half) < rules.minsplit:
-        half += 1
-    return 2 * half
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Results(Sequence[Finding]):
-    """All candidates, kept as columns; a finding is written out when it is asked for."""
-
-    attributes: tuple[Attribute, ...]
-    cell_names: tuple[str, ...]
-    split: Split
-    level: float
-    also: dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
-    stability: dict[int, float]
-
-    def __len__(self) -> int:
-        return len(self.split.proposed)
-
-    def __getitem__(self, i: Any) -> Any:
-        return self._finding(i, self.level, None)
-
-    def _finding(self, i: int, level: float, selected: Assessment | None) -> Finding:
-        also = tuple(
-            Also(criterion=decode(other, self.attributes), size=size, overlap=overlap)
-            for other, size, overlap in self.also.get(i, ())
-        )
-        return finding(
-            decode(self.split.proposed.criteria[i], self.attributes),
-            self.split.assessment,
+def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
+    """The groups of interest, for every question, tested on all data with a correction of their own."""
+    masks = prepared.data.design.named
+    if not masks:
+        return ()
+    terms = replace(assessment_terms(config), exact=True)
+    views = [question.view(prepared.data) for question in asked]
+    found = [assess_masks(masks, view, question.notion, terms) for question, view in zip(asked, views, strict=True)]
+    corrected = joined(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
+    return tuple(
+        finding(
+            prepared.named[i],
+            replace(found[q], log_p_adjusted=corrected[q]),
             i,
-            self.cell_names,
-            tree=self.split.proposed.tree[i],
-            node=self.split.proposed.node[i],
-            level=level,
-            selected=selected,
-            also=also,
-            stability=self.stability.get(i),
+            question.cell_names,
+            level=config.level,
+            outcome=question.outcome if len(config.outcomes) > 1 else None,
+            **design_details(masks[i], views[q], question.notion, config, prepared.strata),
         )
+        for i in range(len(masks))
+        for q, question in enumerate(asked)
+    )
 
-    def listed(self, *, selective: bool) -> tuple[Finding, ...]:
-        """The listed findings. Their intervals are selective: they hold at level * listed / tested."""
-        chosen, assessment = self.split.chosen.tolist(), self.split.assessment
-        if not selective or not chosen:
-            return tuple(self[i] for i in chosen)
-        tested = int(np.count_nonzero(~np.isnan(assessment.log_p)))
-        level = self.level * len(chosen) / tested
-        everyone = assessment.inside[0] + assessment.outside[0]
-        adjusted = assess_counts(assessment.inside, everyone, assessment.notion, level=level)
-        return tuple(self._finding(i, level, adjusted) for i in chosen)
 
-    def ranked(self) -> tuple[Finding, ...]:
-        """All candidates as findings in ranked order."""
-        return tuple(self[i] for i in self.split.order.tolist())
+def _without_search(
+    prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
+) -> Audit:
+    return Audit(
+        config=config,
+        data_summary=replace(prepared.summary, rows_assess=prepared.summary.rows),
+        groups=(),
+        named=named,
+        forest=Forest.joined([], len(asked[0].cell_names)),
+        detectable=(),
+        p_any=1.0,
+        _candidates=(),
+    )
+
+
+def _with_halves(summary: DataSummary, split: Split) -> DataSummary:
+    """The summary with the sizes of both halves."""
+    summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total)
+    if split.d1.design.clusters is None or split.d2.design.clusters is None:
+        return summary
+    clusters = [len(np.unique(half.design.clusters)) for half in (split.d1, split.d2)]
+    return replace(summary, clusters_search=clusters[0], clusters_assess=clusters[1])
+
+
+def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
+    """What the tests could have seen, for every question."""
+    return tuple(
+        entry
+        for answer in split.answers
+        for entry in detectable(
+            answer.d2.cell_counts(),
+            answer.question.notion,
+            min(1.0, config.level * (2 if config.sign else 1)),
+            split.tested,
+            threshold=config.threshold,
+            effect=design_effect(answer.d2, RateCounter(answer.question.notion.rates, answer.d2.n_cells)),
+            outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
+        )
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -340,6 +371,7 @@ class Audit:
     """The result of an audit.
 
     groups: the listed findings, best first: groups with a significant disparity. May be empty.
+    named: the groups of interest, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
     forest: the search trees.
@@ -350,6 +382,7 @@ class Audit:
     config: AuditConfig
     data_summary: DataSummary
     groups: tuple[Finding, ...]
+    named: tuple[Finding, ...]
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
@@ -366,7 +399,12 @@ class Audit:
 
     @property
     def notion(self) -> Notion:
-        return self.config.notion
+        """The notion, or the first of several."""
+        return self.config.notions[0]
+
+    def notion_of(self, finding: Finding) -> Notion:
+        """The notion that a finding was assessed for."""
+        return next(notion for notion in self.config.notions if notion.name == finding.notion)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -5,36 +5,63 @@ This module receives D2 and criteria. It never receives D1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.comparison import Comparison, compare
 from ald.data.coded import AuditData, weighted_bincount
 from ald.exact import exact_log_p, is_small
 from ald.notions import Notion, Rate, RateCounter
 from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.tree import CodedCriterion
-from ald.statistics import adjust, chi2_2x2, chi2_log_sf, combine_bonferroni, combine_fisher, newcombe
-from ald.stratified import cmh_statistics
-from ald.threshold import one_rate_log_p, several_rates_log_p
+from ald.statistics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p, newcombe
+from ald.threshold import beyond_log_p, one_rate_log_p, several_rates_log_p
+
+# Compared with whom: everyone else, everyone, or the members of a reference group.
+REFERENCES = ("rest", "all", "group")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How groups are tested. direction: -1 for disadvantaged groups only, 1 for advantaged ones only, 0 for both.
+
+    exact: Fisher's exact test wherever an expected count is small. threshold: test |psi| <= threshold, not psi = 0.
+    """
+
+    adjustment: str = "bh"
+    level: float = 0.05
+    threshold: float = 0.0
+    direction: int = 0
+    reference: str = "rest"
+    exact: bool = False
+
+
+PLAIN = Terms()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
     """Results as columns, one entry per candidate (last axis); first axis of two: the notion's rates.
 
-    Everything refers to D2. NaN is undefined; `reason(i)` says why.
+    Everything refers to D2. NaN is undefined; `reason(i)` says why. `inside` and `outside` count people per cell;
+    `rate_in`, `rate_out` and `differences` are as compared: within strata, weighted, against the reference. `error` is
+    the differences' standard error with `error_df` degrees of freedom; NaN where intervals follow from counts alone.
+    `scale`: differences over those between group and others. `share`: of all people, or of their weights.
     """
 
     notion: Notion
     inside: IntArray
     outside: IntArray
-    hits_in: IntArray
-    base_in: IntArray
-    hits_out: IntArray
-    base_out: IntArray
+    rate_in: FloatArray
+    rate_out: FloatArray
+    error: FloatArray
+    error_df: FloatArray
+    scale: FloatArray
+    share: FloatArray
     psi: FloatArray
     low: FloatArray
     high: FloatArray
@@ -45,6 +72,7 @@ class Assessment:
     log_p: FloatArray
     log_p_adjusted: FloatArray
     test: tuple[str, ...]
+    why: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.psi)
@@ -54,29 +82,49 @@ class Assessment:
         return np.asarray(self.inside.sum(axis=1))
 
     @property
-    def share(self) -> FloatArray:
-        return np.asarray(self.size / np.maximum((self.inside + self.outside).sum(axis=1), 1))
-
-    @property
-    def rate_in(self) -> FloatArray:
-        return _ratio(self.hits_in, self.base_in)
-
-    @property
-    def rate_out(self) -> FloatArray:
-        return _ratio(self.hits_out, self.base_out)
-
-    @property
     def differences(self) -> FloatArray:
         return self.rate_in - self.rate_out
 
+    @property
+    def counter(self) -> RateCounter:
+        return RateCounter(self.notion.rates, self.inside.shape[1])
+
     def reason(self, i: int) -> str:
         """Why the test of candidate i is undefined; empty if it is defined."""
-        for r, rate in enumerate(self.notion.rates):
-            counts = (self.hits_in[r, i], self.base_in[r, i], self.hits_out[r, i], self.base_out[r, i])
-            reason = undefined(rate, *(int(count) for count in counts))
+        if self.why and self.why[i]:
+            return self.why[i]
+        counter = self.counter
+        inside, outside = self.inside[i], self.outside[i]
+        columns = (counter.hit(inside), counter.base(inside), counter.hit(outside), counter.base(outside))
+        for rate, *counts in zip(self.notion.rates, *(column.tolist() for column in columns), strict=True):
+            reason = undefined(rate, *counts)
             if reason:
                 return reason
         return ""
+
+    def at_level(self, level: float) -> Assessment:
+        """The same results with intervals at confidence 1 - level."""
+        part_low, part_high = self._intervals(level)
+        low, high = part_low[0], part_high[0]
+        if len(part_low) > 1:
+            # A mean of absolute differences: the mean of their intervals, each at level / R so that all hold together.
+            low, high = (bound.mean(axis=0) for bound in _absolute(*self._intervals(level / len(part_low))))
+        return replace(self, low=low, high=high, part_low=part_low, part_high=part_high)
+
+    def _intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
+        counter = self.counter
+        columns = [f(side) for side in (self.inside, self.outside) for f in (counter.hit, counter.base)]
+        low, high = newcombe(columns[0], columns[1], columns[2], columns[3], level)
+        by_error = ~np.isnan(self.error)
+        if by_error.any() or not (self.scale == 1.0).all():
+            raw = np.where(by_error, self.differences / self.scale, _ratio(*columns[:2]) - _ratio(*columns[2:]))
+            with np.errstate(invalid="ignore"):
+                half = self.error * -special.stdtrit(np.where(by_error, self.error_df, np.inf), level / 2.0)
+            low, high = np.where(by_error, raw - half, low), np.where(by_error, raw + half, high)
+            # Against everyone the difference is smaller than against all others, and so is its interval.
+            low = self.differences - self.scale * (raw - low)
+            high = self.differences + self.scale * (high - raw)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 def undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: int) -> str:
@@ -97,97 +145,166 @@ def undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: i
 
 
 def assess_in_order(
-    criteria: Sequence[CodedCriterion],
-    data: AuditData,
-    notion: Notion,
-    *,
-    adjustment: str = "bh",
-    level: float = 0.05,
-    threshold: float = 0.0,
-    threads: int = 1,
+    criteria: Sequence[CodedCriterion], data: AuditData, notion: Notion, terms: Terms = PLAIN, *, threads: int = 1
 ) -> Assessment:
     """Tests groups on this data, each also given those before it: the larger of marginal and stratified p counts.
 
     The order and the groups to condition on were fixed on other data. Small groups are tested exactly.
     """
-    settings = {"adjustment": adjustment, "level": level, "threshold": threshold}
-    marginal = assess(criteria, data, notion, **settings, threads=threads, exact=True)  # type: ignore[arg-type]
+    marginal = assess(criteria, data, notion, replace(terms, exact=True), threads=threads)
     rates = RateCounter(notion.rates, data.n_cells)
     log_p, tests = marginal.log_p.copy(), list(marginal.test)
     masks = [member_mask(criterion, data) for criterion in criteria]
     for i in range(1, len(criteria)):
-        strata = membership_strata(masks[:i])
-        given, test = _stratified_log_p(masks[i], strata, data, rates)
+        strata = _given(data) + membership_strata(masks[:i]) * (int(_given(data).max()) + 1)
+        outside = others(masks[i], data, terms.reference)
+        found = compare(masks[i], outside, strata, data, rates, direction=terms.direction)
+        given = float(_combine(found.log_p[:, None], rates, data)[1][0])
         # Undefined: the groups before this one leave nothing of it to compare; then it adds nothing.
         if not np.isnan(log_p[i]) and not given <= log_p[i]:
-            log_p[i], tests[i] = (0.0 if np.isnan(given) else given), f"{test}, given earlier groups"
-    return replace(marginal, log_p=log_p, log_p_adjusted=adjust(log_p, adjustment), test=tuple(tests))
+            log_p[i], tests[i] = (0.0 if np.isnan(given) else given), f"{found.test}, given earlier groups"
+    return replace(marginal, log_p=log_p, log_p_adjusted=adjust(log_p, terms.adjustment), test=tuple(tests))
 
 
-def _stratified_log_p(mask: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter) -> tuple[float, str]:
-    """log p of a group within strata, per rate by Cochran-Mantel-Haenszel or exactly, combined; and the test used."""
-    shape = (int(strata.max()) + 1, data.n_cells)
-    keys = strata * data.n_cells + data.cells
-    totals = weighted_bincount(keys, data.counts, shape[0] * shape[1]).reshape(shape)
-    inside = weighted_bincount(keys[mask], data.counts[mask], shape[0] * shape[1]).reshape(shape)
-    log_ps = chi2_log_sf(cmh_statistics(inside, totals, rates), np.asarray(1))
-    hit, base, hits, bases = rates.hit(inside), rates.base(inside), rates.hit(totals), rates.base(totals)
-    test = "stratified chi2"
-    for r in range(len(log_ps)):
-        # Strata that say nothing are left out: an empty side, or one outcome only.
-        use = (base[r] > 0) & (base[r] < bases[r]) & (hits[r] > 0) & (hits[r] < bases[r])
-        columns = [column[r][use] for column in (hit, base, hits, bases)]
-        h, b, hs, bs = (int(column.sum()) for column in columns)
-        if use.any() and is_small(h, b, hs - h, bs - b):
-            log_ps[r] = exact_log_p([tuple(row) for row in np.stack(columns, axis=1).tolist()])
-            test = "stratified exact"
-    return float(_combine(log_ps[:, None], rates)[1][0]), test
+def _given(data: AuditData) -> IntArray:
+    """The stratum of legitimate factors of every row."""
+    return np.zeros(len(data.cells), np.int64) if data.design.strata is None else data.design.strata
 
 
-def _combine(log_ps: FloatArray, rates: RateCounter) -> tuple[FloatArray | None, FloatArray]:
-    """Fisher's statistic (None if the rates are not combined by it) and log p from the rates' log p."""
+def others(member: BoolArray, data: AuditData, reference: str) -> BoolArray:
+    """Whom the members of a group are compared with."""
+    if reference == "group":
+        assert data.design.reference is not None
+        return np.asarray(data.design.reference & ~member)
+    return ~member
+
+
+def _combine(log_ps: FloatArray, rates: RateCounter, data: AuditData | None) -> tuple[FloatArray | None, FloatArray]:
+    """Fisher's statistic (None if the rates are not combined by it) and log p from the rates' log p.
+
+    Fisher's method needs independent tests: no row counts for two rates, and no person has rows for several.
+    """
     if len(log_ps) == 1:
         return None, log_ps[0]
-    if rates.disjoint:
+    if rates.disjoint and (data is None or data.design.clusters is None):
         return combine_fisher(log_ps)
     return None, combine_bonferroni(log_ps)
 
 
 def assess(
-    criteria: Sequence[CodedCriterion],
+    criteria: Sequence[CodedCriterion], data: AuditData, notion: Notion, terms: Terms = PLAIN, *, threads: int = 1
+) -> Assessment:
+    """Tests every criterion on this data: per rate against the others, combined and corrected."""
+    if data.design.strata is None and data.design.samples_people:
+        inside = count_members(criteria, data, threads)
+        outside = None
+        if terms.reference == "group":
+            assert data.design.reference is not None
+            reference = data.with_counts(np.where(data.design.reference, data.counts, 0))
+            outside = reference.cell_counts() - count_members(criteria, reference, threads)
+        return assess_counts(inside, data.cell_counts(), notion, terms, outside=outside)
+    return assess_masks((member_mask(criterion, data) for criterion in criteria), data, notion, terms)
+
+
+def assess_masks(masks: Iterable[BoolArray], data: AuditData, notion: Notion, terms: Terms = PLAIN) -> Assessment:
+    """As `assess`, of groups that are given by their rows."""
+    rates = RateCounter(notion.rates, data.n_cells)
+    simple = data.design.strata is None and data.design.samples_people
+    inside, outside, found, shares = [], [], [], []
+    weight = data.counts if data.design.weights is None else data.counts * data.design.weights
+    for mask in masks:
+        shares.append(float(weight[mask].sum() / weight.sum()))
+        rest = others(mask, data, terms.reference)
+        for rows, out in ((mask, inside), (rest, outside)):
+            out.append(weighted_bincount(data.cells[rows], data.counts[rows], data.n_cells))
+        if not simple:
+            found.append(compare(mask, rest, _given(data), data, rates, direction=terms.direction))
+    shape = (len(inside), data.n_cells)
+    counts = [np.array(side, dtype=np.int64).reshape(shape) for side in (inside, outside)]
+    if simple:
+        return assess_counts(counts[0], data.cell_counts(), notion, terms, outside=counts[1])
+    return _within_strata(counts[0], counts[1], shares, found, data, notion, terms)
+
+
+def _within_strata(
+    inside: IntArray,
+    outside: IntArray,
+    shares: Sequence[float],
+    found: Sequence[Comparison],
     data: AuditData,
     notion: Notion,
-    *,
-    adjustment: str = "bh",
-    level: float = 0.05,
-    threshold: float = 0.0,
-    threads: int = 1,
-    exact: bool = False,
+    terms: Terms,
 ) -> Assessment:
-    """Tests every criterion on this data: a chi2 test per rate against everyone else, combined and corrected.
+    """The assessment from comparisons within strata, by clusters or with survey weights."""
+    rates = RateCounter(notion.rates, data.n_cells)
 
-    `exact`: Fisher's exact test instead wherever an expected count is small. `threshold`: test |psi| <= threshold
-    instead of psi = 0.
-    """
-    inside = count_members(criteria, data, threads)
-    return assess_counts(
-        inside, data.cell_counts(), notion, adjustment=adjustment, level=level, threshold=threshold, exact=exact
-    )
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(one, name) for one in found]).reshape(len(found), len(notion.rates)).T
+
+    log_ps, statistics = column("log_p"), column("statistic")
+    fisher, log_p = _combine(log_ps, rates, data)
+    rate_out = column("everyone" if terms.reference == "all" else "outside")
+    raw = column("inside") - column("outside")
+    differences = column("inside") - rate_out
+    tests = [one.test for one in found]
+    if terms.threshold > 0:
+        beyond = _beyond(differences, column("error"), column("df"), terms, rates, data)
+        log_p, tests = np.where(np.isnan(log_p), np.nan, beyond), ["Wald"] * len(found)
+    unclear = "nobody can be compared: no stratum has people with different outcomes both inside and outside the group"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(raw != 0, differences / raw, 1.0) if terms.reference == "all" else np.ones_like(raw)
+    return Assessment(
+        notion=notion,
+        inside=inside,
+        outside=outside,
+        rate_in=column("inside"),
+        rate_out=rate_out,
+        error=column("error"),
+        error_df=column("df"),
+        scale=scale,
+        share=np.array(shares, dtype=float),
+        psi=notion.psi(differences),
+        statistic=(np.max(statistics, axis=0) if fisher is None else fisher),
+        df=1 if fisher is None else 2 * len(notion.rates),
+        log_p=log_p,
+        log_p_adjusted=adjust(log_p, terms.adjustment),
+        test=tuple(tests),
+        why=tuple(unclear if undefined else "" for undefined in np.isnan(log_p)),
+        **_NO_INTERVALS,
+    ).at_level(terms.level)
+
+
+_NO_INTERVALS = dict.fromkeys(("low", "high", "part_low", "part_high"), np.zeros(0))
+
+
+def _beyond(
+    differences: FloatArray, error: FloatArray, df: FloatArray, terms: Terms, rates: RateCounter, data: AuditData
+) -> FloatArray:
+    """log p of a disparity no larger than the threshold, from standard errors."""
+    if len(differences) == 1:
+        return beyond_log_p(differences[0], error[0], df[0], terms.threshold, int(terms.direction * rates.signs[0]))
+    independent = rates.disjoint and data.design.clusters is None
+    spread = np.sqrt((error**2).sum(axis=0)) if independent else error.sum(axis=0)
+    psi = np.abs(differences).mean(axis=0)
+    log_p = beyond_log_p(psi, spread / len(differences), df.min(axis=0), terms.threshold, 1)
+    return np.minimum(log_p + len(differences) * np.log(2.0), 0.0)
 
 
 def assess_counts(
     inside: IntArray,
     everyone: IntArray,
     notion: Notion,
+    terms: Terms = PLAIN,
     *,
-    adjustment: str = "bh",
-    level: float = 0.05,
-    threshold: float = 0.0,
-    exact: bool = False,
+    outside: IntArray | None = None,
 ) -> Assessment:
-    """As `assess`, from the counts per cell of each group and of everyone."""
+    """As `assess`, of independent people without strata, from the counts per cell of each group and of everyone.
+
+    `outside`: those that each group is compared with, if not everyone else.
+    """
     rates = RateCounter(notion.rates, inside.shape[1])
-    outside = everyone - inside
+    if outside is None:
+        outside = everyone - inside
     hits_in, base_in, hits_out, base_out = (
         rates.hit(inside),
         rates.base(inside),
@@ -196,51 +313,48 @@ def assess_counts(
     )
     tables = (hits_in, base_in - hits_in, hits_out, base_out - hits_out)
     statistics = np.stack([chi2_2x2(*(column[r] for column in tables)) for r in range(len(notion.rates))])
-    log_ps = chi2_log_sf(statistics, np.asarray(1))
+    rate_in, rate_out = _ratio(hits_in, base_in), _ratio(hits_out, base_out)
+    sides = (rates.signs * terms.direction).astype(np.int64).tolist()
+    log_ps = directed_log_p(statistics, rate_in - rate_out, sides)
     tests = ["chi2"] * len(inside)
-    if exact:
+    if terms.exact:
         for r, i in zip(*np.nonzero(~np.isnan(log_ps)), strict=True):
             h_in, b_in, h_out, b_out = (int(x[r, i]) for x in (hits_in, base_in, hits_out, base_out))
             if is_small(h_in, b_in, h_out, b_out):
-                log_ps[r, i] = exact_log_p([(h_in, b_in, h_in + h_out, b_in + b_out)])
+                log_ps[r, i] = exact_log_p([(h_in, b_in, h_in + h_out, b_in + b_out)], sides[r])
                 tests[i] = "exact"
-    fisher, log_p = _combine(log_ps, rates)
-    statistic = np.max(statistics, axis=0) if fisher is None else fisher
-    df = 1 if fisher is None else 2 * len(notion.rates)
-    if threshold > 0:
+    fisher, log_p = _combine(log_ps, rates, None)
+    if terms.threshold > 0:
         # Undefined stays undefined; all else is tested against the threshold, whatever the size of the group.
         beyond = (
-            one_rate_log_p(hits_in[0], base_in[0], hits_out[0], base_out[0], threshold)
+            one_rate_log_p(hits_in[0], base_in[0], hits_out[0], base_out[0], terms.threshold, sides[0])
             if len(notion.rates) == 1
-            else several_rates_log_p(inside, outside, rates, threshold)
+            else several_rates_log_p(inside, outside, rates, terms.threshold)
         )
         log_p, tests = np.where(np.isnan(log_p), np.nan, beyond), ["score"] * len(inside)
-    differences = _ratio(hits_in, base_in) - _ratio(hits_out, base_out)
-    part_low, part_high = newcombe(hits_in, base_in, hits_out, base_out, level)
-    low, high = part_low[0], part_high[0]
-    if len(notion.rates) > 1:
-        # A mean of absolute differences: the mean of their intervals, each at level / R so that all hold together.
-        wide = newcombe(hits_in, base_in, hits_out, base_out, level / len(notion.rates))
-        low, high = (bound.mean(axis=0) for bound in _absolute(*wide))
+    if terms.reference == "all":
+        rate_out = _ratio(hits_in + hits_out, base_in + base_out)
+        scale = _ratio(base_out, base_in + base_out)
+    else:
+        scale = np.ones_like(rate_in)
     return Assessment(
         notion=notion,
         inside=inside,
         outside=outside,
-        hits_in=hits_in,
-        base_in=base_in,
-        hits_out=hits_out,
-        base_out=base_out,
-        psi=notion.psi(differences),
-        low=low,
-        high=high,
-        part_low=part_low,
-        part_high=part_high,
-        statistic=statistic,
-        df=df,
+        rate_in=rate_in,
+        rate_out=rate_out,
+        error=np.full(rate_in.shape, np.nan),
+        error_df=np.full(rate_in.shape, np.inf),
+        scale=scale,
+        share=np.asarray(inside.sum(axis=1) / max(int(everyone.sum()), 1)),
+        psi=notion.psi(rate_in - rate_out),
+        statistic=np.max(statistics, axis=0) if fisher is None else fisher,
+        df=1 if fisher is None else 2 * len(notion.rates),
         log_p=log_p,
-        log_p_adjusted=adjust(log_p, adjustment),
+        log_p_adjusted=adjust(log_p, terms.adjustment),
         test=tuple(tests),
-    )
+        **_NO_INTERVALS,
+    ).at_level(terms.level)
 
 
 def _ratio(hits: IntArray, base: IntArray) -> FloatArray:

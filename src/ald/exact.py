@@ -1,7 +1,8 @@
 """Exact conditional tests for small groups: Fisher's test, and its stratified form.
 
 Given the margins of every stratum, the number of hits in the group is a sum of independent hypergeometric variables;
-the two-sided p-value adds up the probabilities of all outcomes that are no more likely than the one observed.
+the two-sided p-value adds up the probabilities of all outcomes that are no more likely than the one observed, the
+one-sided one those of all outcomes at least as far in its direction.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ def is_small(hits_in: int, base_in: int, hits_out: int, base_out: int) -> bool:
     return min(base_in, base_out) * min(hits, total - hits) < SMALL * total
 
 
-def exact_log_p(strata: Sequence[tuple[int, int, int, int]]) -> float:
+def exact_log_p(strata: Sequence[tuple[int, int, int, int]], side: int = 0) -> float:
     """log p of hits in the group given all margins; strata of (hits in, base in, hits in all, base of all).
+
+    side: 1 for "more hits than expected", -1 for "fewer", 0 for both.
 
     >>> round(float(np.exp(exact_log_p([(8, 10, 10, 24)]))), 6)
     0.00267
@@ -43,13 +46,13 @@ def exact_log_p(strata: Sequence[tuple[int, int, int, int]]) -> float:
         observed, low = observed + hits_in, low + first
         peak = float(log_pmf.max())
         if len(strata) == 1:
-            return _two_sided(log_pmf, observed - low)
+            return _tail(log_pmf, observed - low, side)
         with np.errstate(under="ignore"):
             total = np.convolve(total, np.exp(log_pmf - peak))
             scale = float(total.max())
         total, offset = total / scale, offset + peak + float(np.log(scale))
     with np.errstate(divide="ignore"):
-        return _two_sided(np.log(total) + offset, observed - low)
+        return _tail(np.log(total) + offset, observed - low, side)
 
 
 def _hypergeometric(base_in: int, hits: int, base: int) -> tuple[int, FloatArray]:
@@ -64,6 +67,9 @@ def _hypergeometric(base_in: int, hits: int, base: int) -> tuple[int, FloatArray
     return low, log_pmf
 
 
-def _two_sided(log_pmf: FloatArray, position: int) -> float:
-    unlikely = log_pmf[log_pmf <= log_pmf[position] + _EQUAL]
+def _tail(log_pmf: FloatArray, position: int, side: int) -> float:
+    if side:
+        unlikely = log_pmf[position:] if side > 0 else log_pmf[: position + 1]
+    else:
+        unlikely = log_pmf[log_pmf <= log_pmf[position] + _EQUAL]
     return min(float(special.logsumexp(unlikely)), 0.0)

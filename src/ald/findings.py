@@ -21,13 +21,41 @@ class Also:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StratumResult:
+    """A group within one stratum of legitimate factors: people inside and outside, their rates, and their differences.
+
+    `weight` is the share that the stratum has in the group's psi; 0 where one side is empty.
+    """
+
+    criterion: Criterion
+    size: int
+    size_outside: int
+    rates_inside: dict[str, float | None]
+    rates_outside: dict[str, float | None]
+    parts: dict[str, float | None]
+    weight: float
+
+    def to_dict(self) -> dict[str, Any]:
+        entry = {field.name: getattr(self, field.name) for field in fields(self)}
+        return entry | {"criterion": str(self.criterion), "conditions": self.criterion.to_list()}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> StratumResult:
+        values = {key: value for key, value in entry.items() if key != "conditions"}
+        return cls(**values | {"criterion": Criterion.from_list(entry["conditions"])})
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
 
-    `psi` is the disparity; `parts` its signed differences per rate; `ratios` inside / outside (the four-fifths
-    rule looks at the selection ratio). `interval` holds psi with confidence `interval_level`. `statistic` and `df` are
-    those of the chi2 test, or of Fisher's method over several; `p_adjusted` is corrected for all candidates. `test`
-    names the test that gave the p-value. `stability` is the share of random halvings that list an equivalent group.
+    `notion` and `outcome` say which question the finding answers. `psi` is the disparity; `parts` its signed differences
+    per rate; `ratios` inside / outside (the four-fifths rule looks at the selection ratio). `interval` holds psi with
+    confidence `interval_level`. `statistic` and `df` are those of the chi2 test, or of Fisher's method over several;
+    `p_adjusted` is corrected for all candidates. `test` names the test that gave the p-value. `stability` is the share
+    of random halvings that list an equivalent group. Rates and psi are those of whom was compared with whom: within
+    strata of legitimate factors (`strata` has each of them, `psi_crude` is psi without them), and weighted in surveys.
+    `size` counts rows; `people` those that they are about, if a cluster column says so.
     """
 
     criterion: Criterion
@@ -48,8 +76,13 @@ class Finding:
     log10_p: float | None
     p_adjusted: float | None
     log10_p_adjusted: float | None
-    tree: int
-    node: int
+    tree: int | None
+    node: int | None
+    notion: str = ""
+    outcome: str | None = None
+    people: int | None = None
+    psi_crude: float | None = None
+    strata: tuple[StratumResult, ...] = ()
     test: str = "chi2"
     interval_level: float = 0.95
     interval_unadjusted: tuple[float | None, float | None] = (None, None)
@@ -77,6 +110,7 @@ class Finding:
             for other in self.also
         ]
         entry["part_intervals"] = {key: list(bounds) for key, bounds in self.part_intervals.items()}
+        entry["strata"] = [stratum.to_dict() for stratum in self.strata]
         return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
 
     @classmethod
@@ -91,6 +125,7 @@ class Finding:
             for other in entry["also"]
         )
         values["part_intervals"] = {key: tuple(bounds) for key, bounds in entry["part_intervals"].items()}
+        values["strata"] = tuple(StratumResult.from_dict(stratum) for stratum in entry["strata"])
         return cls(**values)
 
 
@@ -100,22 +135,26 @@ def finding(
     i: int,
     cell_names: tuple[str, ...],
     *,
-    tree: int,
-    node: int,
     level: float,
-    selected: Assessment | None = None,
+    tree: int | None = None,
+    node: int | None = None,
+    outcome: str | None = None,
+    unadjusted: Assessment | None = None,
     also: tuple[Also, ...] = (),
     stability: float | None = None,
+    people: int | None = None,
+    psi_crude: float | None = None,
+    strata: tuple[StratumResult, ...] = (),
 ) -> Finding:
     """Candidate i of an assessment as a finding.
 
-    `level` is that of the intervals; `selected`, for listed groups, has intervals adjusted for their selection.
+    `level` is that of the intervals; `unadjusted`, for listed groups, has those without regard to their selection.
     """
-    intervals = selected or assessment
     keys = [rate.key for rate in assessment.notion.rates]
     inside, outside = assessment.rate_in[:, i].tolist(), assessment.rate_out[:, i].tolist()
-    lows, highs = intervals.part_low[:, i].tolist(), intervals.part_high[:, i].tolist()
+    lows, highs = assessment.part_low[:, i].tolist(), assessment.part_high[:, i].tolist()
     log_p, log_p_adjusted = float(assessment.log_p[i]), float(assessment.log_p_adjusted[i])
+    plain = unadjusted or assessment
     return Finding(
         criterion=criterion,
         size=int(assessment.inside[i].sum()),
@@ -125,7 +164,7 @@ def finding(
         rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
         rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
         ratios={key: rounded(a / b) if b > 0 else None for key, a, b in zip(keys, inside, outside, strict=True)},
-        interval=(rounded(intervals.low[i]), rounded(intervals.high[i])),
+        interval=(rounded(assessment.low[i]), rounded(assessment.high[i])),
         part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
         counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
         counts_outside=dict(zip(cell_names, assessment.outside[i].tolist(), strict=True)),
@@ -137,9 +176,14 @@ def finding(
         log10_p_adjusted=rounded(log_p_adjusted / log(10)),
         tree=tree,
         node=node,
+        notion=assessment.notion.name,
+        outcome=outcome,
+        people=people,
+        psi_crude=psi_crude,
+        strata=strata,
         test=assessment.test[i],
         interval_level=float(rounded(1.0 - level) or 0.0),
-        interval_unadjusted=(rounded(assessment.low[i]), rounded(assessment.high[i])),
+        interval_unadjusted=(rounded(plain.low[i]), rounded(plain.high[i])),
         also=also,
         stability=None if stability is None else rounded(stability),
         undefined=assessment.reason(i),

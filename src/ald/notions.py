@@ -25,14 +25,20 @@ OUTCOME_CELLS = ("unfavourable", "favourable")
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate over confusion cells: `hits` out of `base`, each a text of cell names ("fp tn") or "all"."""
+    """A rate over confusion cells: `hits` out of `base`, each a text of cell names ("fp tn") or "all".
+
+    `better`: whether a "higher" or a "lower" rate is to the advantage of the people concerned.
+    """
 
     key: str
     name: str
     hits: str
     base: str = "all"
+    better: str = "higher"
 
     def __post_init__(self) -> None:
+        if self.better not in ("higher", "lower"):
+            raise SettingError(f"rate {self.key!r}: better must be 'higher' or 'lower', not {self.better!r}")
         hits, base = _cells(self.hits, self), _cells(self.base, self)
         if not hits or not hits < base:
             raise SettingError(
@@ -106,6 +112,8 @@ class RateCounter:
         self.rates = tuple(rates)
         self._hits = [tuple(sorted(c for c in rate.hit_cells if c < n_cells)) for rate in rates]
         self._bases = [tuple(sorted(c for c in rate.base_cells if c < n_cells)) for rate in rates]
+        # +1 where a higher rate is to people's advantage, -1 where a lower one is.
+        self.signs = np.array([1.0 if rate.better == "higher" else -1.0 for rate in rates])
         used = [cell for base in self._bases for cell in base]
         self.disjoint = len(set(used)) == len(used)
 
@@ -130,11 +138,12 @@ def _sums(counts: IntArray, cells: list[tuple[int, ...]]) -> IntArray:
 
 SELECTION = Rate("selection", "selection rate", hits="tp fp")
 FPR = Rate("fpr", "false positive rate", hits="fp", base="fp tn")
-FNR = Rate("fnr", "false negative rate", hits="fn", base="fn tp")
+FNR = Rate("fnr", "false negative rate", hits="fn", base="fn tp", better="lower")
 TPR = Rate("tpr", "true positive rate", hits="tp", base="tp fn")
-PRECISION = Rate("precision", "precision", hits="tp", base="tp fp")
+# Where those selected turn out better than others, more was asked of them (the outcome test of Becker 1957).
+PRECISION = Rate("precision", "precision", hits="tp", base="tp fp", better="lower")
 ACCURACY = Rate("accuracy", "accuracy", hits="tp tn")
-ERROR = Rate("error", "error rate", hits="fp fn")
+ERROR = Rate("error", "error rate", hits="fp fn", better="lower")
 
 NOTIONS = {
     notion.name: notion

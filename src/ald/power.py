@@ -25,6 +25,8 @@ class Detectable:
 
     share: float
     psi: float | None
+    notion: str = ""
+    outcome: str | None = None
 
 
 def detectable(
@@ -35,14 +37,17 @@ def detectable(
     shares: Sequence[float] = SHARES,
     *,
     threshold: float = 0.0,
+    effect: float = 1.0,
+    outcome: str | None = None,
 ) -> tuple[Detectable, ...]:
     """The smallest detectable |psi| per share of people, in tests at level / tests.
 
     Every rate is taken to differ by the same amount; the statistic is then chi2 with as many degrees of freedom as
     rates, and its noncentrality grows with the square of that amount. Beyond a threshold it is the amount beyond it.
+    `effect`: by how much clusters or weights make the people fewer than they are.
     """
     rates = RateCounter(notion.rates, len(everyone))
-    hits, bases = rates.hit(everyone).astype(float), rates.base(everyone).astype(float)
+    hits, bases = rates.hit(everyone) / effect, rates.base(everyone) / effect
     df = len(notion.rates)
     critical = special.chdtri(df, level / max(tests, 1))
     noncentrality = float(special.chndtrinc(critical, df, 1.0 - POWER))
@@ -54,5 +59,6 @@ def detectable(
         psi = threshold + float(np.sqrt(noncentrality / precision.sum()))
         # The group's rate is mean + psi (1 - share) or mean - psi (1 - share), and must be a rate.
         possible = np.all((mean + psi * (1 - share) <= 1) | (mean - psi * (1 - share) >= 0))
-        out.append(Detectable(share=share, psi=rounded(psi) if possible and np.isfinite(psi) else None))
+        found = rounded(psi) if possible and np.isfinite(psi) else None
+        out.append(Detectable(share=share, psi=found, notion=notion.name, outcome=outcome))
     return tuple(out)

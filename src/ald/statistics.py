@@ -22,6 +22,9 @@ NOISE = 1e-18
 # Products of two counts below this bound are exact in 64-bit floating point.
 _EXACT_FACTOR = 1 << 26
 
+# From so many degrees of freedom on, Student's t is normal.
+_NORMAL_DF = 1e5
+
 # Degrees of freedom up to which the closed form is cheaper than it is worth to avoid.
 _CLOSED_FORM_DF = 64
 
@@ -84,6 +87,42 @@ def _closed_form(statistic: FloatArray, df: IntArray) -> FloatArray:
         term = -half[active] + power * log_half[active] - special.gammaln(power + 1.0)
         total[active] = np.logaddexp(total[active], term)
     return np.asarray(total)
+
+
+def directed_log_p(statistic: FloatArray, difference: FloatArray, sides: Sequence[int]) -> FloatArray:
+    """log p of chi2 statistics on 1 df (first axis: as many as sides), of either sign, or of one sign only.
+
+    side: 0 for both, 1 for a difference above 0, -1 for one below.
+
+    >>> directed_log_p(np.array([[3.84], [3.84]]), np.array([[0.1], [0.1]]), (0, 1)).round(3).tolist()
+    [[-2.995], [-3.688]]
+    """
+    out = chi2_log_sf(statistic, np.asarray(1))
+    for r, side in enumerate(sides):
+        if side:
+            out[r] = special.log_ndtr(-side * np.sign(difference[r]) * np.sqrt(statistic[r]))
+    return out
+
+
+def t_log_sf(t: FloatArray, df: FloatArray) -> FloatArray:
+    """log P(T >= t) of Student's t, without underflow; the normal distribution where df is very large.
+
+    >>> t_log_sf(np.array([2.0, 200.0, -1.0]), np.array([5.0, 8.0, np.inf])).round(4).tolist()
+    [-2.9754, -36.4056, -0.1728]
+    """
+    t, df = np.broadcast_arrays(np.asarray(t, float), np.asarray(df, float))
+    out = np.asarray(special.log_ndtr(-t))
+    finite = (df < _NORMAL_DF) & ~np.isnan(t)
+    t, df = t[finite], df[finite]
+    # P(|T| >= t) is the incomplete beta function I_x(df / 2, 1 / 2) at x = df / (df + t^2); its power series in x has
+    # positive terms only and does not underflow in log space.
+    x, a = df / (df + t * t), df / 2.0
+    with np.errstate(divide="ignore", under="ignore"):
+        direct = np.log(special.betainc(a, 0.5, x))
+        series = a * np.log(x) - np.log(a) - special.betaln(a, 0.5) + np.log(special.hyp2f1(a, 0.5, a + 1.0, x))
+    two_sided = np.where(direct > -600.0, direct, series)
+    out[finite] = np.where(t >= 0, two_sided - LOG_2, log1m_exp(two_sided - LOG_2))
+    return np.minimum(out, 0.0)
 
 
 def log1m_exp(log_p: FloatArray) -> FloatArray:

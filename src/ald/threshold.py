@@ -7,6 +7,7 @@ from scipy import special
 
 from ald.arrays import FloatArray, IntArray
 from ald.notions import RateCounter
+from ald.statistics import t_log_sf
 
 
 def restricted_rates(
@@ -29,18 +30,31 @@ def restricted_rates(
 
 
 def one_rate_log_p(
-    hits_in: IntArray, base_in: IntArray, hits_out: IntArray, base_out: IntArray, threshold: float
+    hits_in: IntArray, base_in: IntArray, hits_out: IntArray, base_out: IntArray, threshold: float, side: int = 0
 ) -> FloatArray:
-    """log p of |difference| <= threshold, with the standard error at that boundary; the chi2 test at threshold 0."""
+    """log p of |difference| <= threshold, with the standard error at that boundary; the chi2 test at threshold 0.
+
+    side: 1 to test difference <= threshold only, -1 to test difference >= -threshold only.
+    """
     a, n, b, m = (np.asarray(x, float) for x in (hits_in, base_in, hits_out, base_out))
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = a / n - b / m
-        boundary = np.where(difference >= 0, threshold, -threshold)
-        inside, outside = restricted_rates(a, n, b, m, boundary)
+        sign = np.where(difference >= 0, 1.0, -1.0) if side == 0 else float(side)
+        inside, outside = restricted_rates(a, n, b, m, sign * threshold)
         error = np.sqrt(inside * (1 - inside) / n + outside * (1 - outside) / m)
+        log_p = beyond_log_p(difference, error, np.asarray(np.inf), threshold, side)
+    return np.where(error > 0, log_p, np.nan)
+
+
+def beyond_log_p(
+    difference: FloatArray, error: FloatArray, df: FloatArray, threshold: float, side: int = 0
+) -> FloatArray:
+    """log p of |difference| <= threshold from a standard error (with degrees of freedom, or infinity); `side` as above."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if side:
+            return t_log_sf((side * difference - threshold) / error, df)
         near, far = (np.abs(difference) - threshold) / error, (np.abs(difference) + threshold) / error
-        log_p = np.logaddexp(special.log_ndtr(-near), special.log_ndtr(-far))
-    return np.where(error > 0, np.minimum(log_p, 0.0), np.nan)
+        return np.minimum(np.logaddexp(t_log_sf(near, df), t_log_sf(far, df)), 0.0)
 
 
 def several_rates_log_p(inside: IntArray, outside: IntArray, rates: RateCounter, threshold: float) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 from ald.arrays import AnyArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald.criterion import Condition, Interval, Levels
 from ald.data.columns import Column, is_interval_kind
+from ald.data.design import PLAIN, Design
 
 # Up to this many rows identical rows are always merged; above it only where that pays.
 ALWAYS_MERGE = 1_000_000
@@ -70,6 +71,7 @@ class AuditData:
     cells: ByteArray
     counts: IntArray
     n_cells: int
+    design: Design = PLAIN
 
     @property
     def total(self) -> int:
@@ -84,13 +86,35 @@ class AuditData:
         """The same cells with other counts; empty cells are dropped, so that nothing of them remains."""
         kept = np.flatnonzero(counts)
         return replace(
-            self, codes=tuple(code[kept] for code in self.codes), cells=self.cells[kept], counts=counts[kept]
+            self,
+            codes=tuple(code[kept] for code in self.codes),
+            cells=self.cells[kept],
+            counts=counts[kept],
+            design=self.design.take(kept),
         )
 
+    def with_cells(self, table: IntArray, n_cells: int) -> AuditData:
+        """The same rows with other confusion cells: `table` holds the new cell of every old one."""
+        return replace(self, cells=table.astype(np.uint8)[self.cells], n_cells=n_cells)
+
     def halves(self, rng: np.random.Generator, share: float = 0.5) -> tuple[AuditData, AuditData]:
-        """D1 of floor(share * N) people drawn at random without replacement, and D2 of all others."""
-        first = draw(self.counts, int(share * self.total), rng)
+        """D1 of floor(share * N) people drawn at random without replacement, and D2 of all others.
+
+        Clusters are drawn as a whole. Halves that were given are taken as they are.
+        """
+        if self.design.half is not None:
+            first = np.where(self.design.half == 0, self.counts, 0)
+        else:
+            first = self.sample(share, rng)
         return self.with_counts(first), self.with_counts(self.counts - first)
+
+    def sample(self, share: float, rng: np.random.Generator) -> IntArray:
+        """How many people of each row are in a random sample of a share of all people, or of all clusters."""
+        if self.design.clusters is None:
+            return draw(self.counts, int(share * self.total), rng)
+        present = np.unique(self.design.clusters)
+        drawn = rng.permutation(len(present))[: int(share * len(present))]
+        return np.where(np.isin(self.design.clusters, present[drawn]), self.counts, 0)
 
     def scores(self) -> tuple[FloatArray, ...]:
         """Per attribute the numbers that its codes stand for in a test.
@@ -140,7 +164,9 @@ def _pick(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     return np.bincount(np.searchsorted(ends, positions, side="right"), minlength=counts.size)
 
 
-def encode(columns: Sequence[Column], cells: ByteArray, counts: IntArray | None, n_cells: int) -> AuditData:
+def encode(
+    columns: Sequence[Column], cells: ByteArray, counts: IntArray | None, n_cells: int, design: Design = PLAIN
+) -> AuditData:
     """Coded data of these attribute columns, identical rows merged."""
     coded = [_attribute(column) for column in columns]
     attributes = tuple(attribute for attribute, _ in coded)
@@ -151,6 +177,7 @@ def encode(columns: Sequence[Column], cells: ByteArray, counts: IntArray | None,
         cells=cells,
         counts=np.ones(len(cells), np.int64) if counts is None else counts,
         n_cells=n_cells,
+        design=design,
     )
     return merge(data) if len(cells) <= ALWAYS_MERGE or _merging_pays(data) else data
 
@@ -186,16 +213,22 @@ def merge(data: AuditData) -> AuditData:
     else:
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         counts = weighted_bincount(inverse, data.counts, len(distinct))
-    merged = replace(data, codes=tuple(code[first] for code in data.codes), cells=data.cells[first], counts=counts)
+    merged = replace(
+        data,
+        codes=tuple(code[first] for code in data.codes),
+        cells=data.cells[first],
+        counts=counts,
+        design=data.design.take(first),
+    )
     return merged.with_counts(counts)
 
 
 def _row_keys(data: AuditData, rows: IntArray | slice) -> tuple[IntArray, int]:
-    """One integer below a bound per row, which orders rows lexicographically by their codes, then their cell."""
+    """One integer below a bound per row, which orders rows lexicographically by codes, cell and design."""
     keys = np.zeros(len(data.cells[rows]), dtype=np.int64)
     width = 1
-    sizes = [attribute.size + 1 for attribute in data.attributes] + [data.n_cells]
-    for part, size in zip((*data.codes, data.cells), sizes, strict=True):
+    coded = zip(data.codes, (attribute.size + 1 for attribute in data.attributes), strict=True)
+    for part, size in (*coded, (data.cells, data.n_cells), *data.design.parts()):
         if width * size >= 2**62:
             distinct, keys = np.unique(keys, return_inverse=True)
             width = len(distinct)

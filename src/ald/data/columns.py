@@ -358,3 +358,35 @@ def is_interval_kind(kind: str) -> bool:
 def is_level_kind(kind: str) -> bool:
     """Whether conditions on attributes of this kind name levels."""
     return kind in LEVEL_KINDS
+
+
+def stack_columns(first: Column, second: Column) -> Column:
+    """Two columns of one name, one after the other. Where their kinds differ, both are read as words."""
+    if first.kind != second.kind:
+        kinds = f"{first.kind} in the first data set and {second.kind} in the second"
+        note = f"{shorten(first.name)!r} is {kinds}: it is read as words. Give its kind if that is wrong."
+        first, second = replace(first.as_kind("nominal"), notes=(note,)), second.as_kind("nominal")
+    n_infinite, notes = first.n_infinite + second.n_infinite, (*first.notes, *second.notes)
+    tables = []
+    if first.values is not None and second.values is not None:
+        values = np.union1d(first.values, second.values)
+        tables = [np.append(np.searchsorted(values, one.values), len(values)) for one in (first, second)]
+        joined = Column(name=first.name, kind=first.kind, codes=first.codes, values=values)
+    else:
+        levels = _joint_order(first, second) if first.kind == "ordinal" else sorted({*first.levels, *second.levels})
+        position = {level: i for i, level in enumerate(levels)}
+        tables = [np.array([*(position[level] for level in one.levels), len(levels)]) for one in (first, second)]
+        joined = Column(name=first.name, kind=first.kind, codes=first.codes, levels=tuple(levels))
+    codes = np.concatenate([table[one.codes] for table, one in zip(tables, (first, second), strict=True)])
+    return replace(joined, codes=compact(codes, joined.n_codes), n_infinite=n_infinite, notes=notes)
+
+
+def _joint_order(first: Column, second: Column) -> list[str]:
+    """The levels of two ordered columns in an order that is that of both."""
+    longer, shorter = sorted((first.levels, second.levels), key=len, reverse=True)
+    if [level for level in longer if level in set(shorter)] != list(shorter):
+        raise ColumnError(
+            f"the levels of {first.name!r} are ordered differently in both data sets. Give their order, lowest first: "
+            f"kinds={{{first.name!r}: [...]}}"
+        )
+    return list(longer)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ald.data.columns import Column, from_numbers, from_objects
-from ald.data.table import Table, check_names, table_from
-from ald.errors import InputError
+from ald.arrays import IntArray
+from ald.data.columns import Column, from_numbers, from_objects, is_interval_kind
+from ald.data.table import Table, check_names, stack, table_from
+from ald.errors import InputError, shorten
 
 
 def load(data: Any, only: Sequence[str] | None = None) -> Table:
@@ -31,6 +32,41 @@ def load(data: Any, only: Sequence[str] | None = None) -> Table:
     raise InputError(
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), a DataFrame "
         "(pandas, Polars, PyArrow, ...) or a dictionary of arrays."
+    )
+
+
+def load_halves(data: tuple[Any, Any], only: Sequence[str] | None = None) -> tuple[Table, IntArray]:
+    """Two data sets as one table, and per row 0 or 1 for the data set it came from. They must not share people."""
+    first, second = (load(part, only) for part in data)
+    if data[0] is data[1] or _same(first, second):
+        raise InputError(
+            "the data set for the search and the one for the assessment are the same: groups must be tested on people "
+            "who did not suggest them"
+        )
+    table = stack(first, second)
+    half = np.repeat([0, 1], [first.n_rows, second.n_rows])
+    for column in table.columns.values():
+        used = [np.unique(column.codes[half == part]) for part in (0, 1)]
+        # A column that never repeats within a data set identifies rows.
+        if all(len(codes) == int((half == part).sum()) for part, codes in enumerate(used)) and not is_interval_kind(
+            column.kind
+        ):
+            both = np.intersect1d(*used)
+            if len(both):
+                raise InputError(
+                    f"{len(both):,} rows are in both data sets, by column {column.name!r} (such as "
+                    f"{shorten(column.words()[int(both[0])])!r}): groups must be tested on people who did not suggest them"
+                )
+    return table, half
+
+
+def _same(first: Table, second: Table) -> bool:
+    """Whether two tables hold the same rows in the same order."""
+    if first.n_rows != second.n_rows or first.names != second.names:
+        return False
+    return all(
+        np.array_equal(first[name].codes, second[name].codes) and first[name].words() == second[name].words()
+        for name in first.names
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ald.data.columns import Column
+from ald.data.columns import Column, stack_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 
 
@@ -37,6 +37,15 @@ def table_from(columns: Iterable[Column], source: str) -> Table:
         raise InputError(f"the columns of {source} differ in length: {shown}. Every column needs one value per row.")
     n_rows = next(iter(lengths.values()), 0)
     return Table(columns={column.name: column for column in columns}, n_rows=n_rows, source=source)
+
+
+def stack(first: Table, second: Table) -> Table:
+    """The rows of both tables, first those of the first; columns that one of them lacks are left out."""
+    names = [name for name in first.names if name in second.columns]
+    if not names:
+        raise InputError(f"{first.source} and {second.source} have no column in common")
+    columns = [stack_columns(first[name], second[name]) for name in names]
+    return table_from(columns, f"{first.source} and {second.source}")
 
 
 def check_names(names: list[str], source: str) -> None:

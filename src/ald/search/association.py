@@ -26,12 +26,14 @@ class Association:
         return np.asarray(self.df > 0)
 
 
-def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, rates: RateCounter) -> Association:
+def associate(
+    histograms: Histograms, nominal: BoolArray, scores: FloatArray, rates: RateCounter, effect: float = 1.0
+) -> Association:
     """The association of attributes with the outcome, by the conditional chi2 test of independence.
 
     `histograms`: observed values only. `nominal` per request: levels without order; otherwise `scores` per entry
     are the numbers correlated with the outcome. Several rates add up where no row counts in two of them; otherwise
-    the smallest p counts, times their number.
+    the smallest p counts, times their number. `effect`: by how much clusters or weights inflate the statistic.
     """
     offsets = histograms.offsets
     segment = histograms.request
@@ -42,7 +44,7 @@ def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, ra
     # Integers: exactly zero where the outcome does not depend on the value.
     cross = cross_product(hit, base, hits[:, segment], bases[:, segment])
     is_nominal = nominal[segment]
-    x = _scaled(scores, offsets, segment)
+    x = scaled(scores, offsets, segment)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = (float_sums(base * x, offsets) / bases)[:, segment]
         centred = np.where(is_nominal, 0.0, x - mean)
@@ -53,10 +55,10 @@ def associate(histograms: Histograms, nominal: BoolArray, scores: FloatArray, ra
         statistic = np.where(nominal, sums, sums * sums / spread) / margin * (bases - 1.0) / bases
     df = np.where(testable, np.where(nominal, present - 1, 1), 0)
     statistic = np.where(testable & (statistic >= NOISE), statistic, 0.0)
-    return _combine(statistic, df, rates)
+    return combine(statistic if effect == 1.0 else statistic / effect, df, rates)
 
 
-def _scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatArray:
+def scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatArray:
     """Scores shifted and scaled to [0, 1] within their segment, where they ascend; the test is invariant."""
     low = np.zeros(len(offsets) - 1)
     high = np.zeros(len(offsets) - 1)
@@ -71,7 +73,7 @@ def _scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatAr
     return np.where((width > 0)[segment], x, 0.0)
 
 
-def _combine(statistic: FloatArray, df: IntArray, rates: RateCounter) -> Association:
+def combine(statistic: FloatArray, df: IntArray, rates: RateCounter) -> Association:
     """One test from the rates' tests (first axis)."""
     if rates.disjoint:
         total, degrees = statistic.sum(axis=0), df.sum(axis=0)

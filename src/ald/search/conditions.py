@@ -117,11 +117,7 @@ def _level_sets(scorer: Scorer, tables: IntArray) -> list[_LevelSets]:
         # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
         inside = (subsets.astype(float) @ tables.astype(float)).astype(np.int64)
         return [(inside, subsets.sum(axis=1), lambda chosen: subsets[chosen].astype(bool))]
-    pooled = scorer.pooled(tables)
-    hit, base = rates.hit(pooled), rates.base(pooled)
-    overall = (scorer.hits / np.maximum(scorer.bases, 1))[:, None, None]
-    mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall
-    mean = mean / np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
+    mean = scorer.level_means(tables)
     directions = [mean[0]] if len(mean) == 1 else [*mean, mean.sum(axis=0), mean[0] - mean[1:].sum(axis=0)]
     return [_heads_and_tails(tables, direction) for direction in directions]
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from math import ceil, sqrt
 
 import numpy as np
 
 from ald.arrays import BoolArray, FloatArray, IntArray
-from ald.data.coded import Attribute, AuditData, draw
+from ald.data.coded import Attribute, AuditData
 from ald.notions import RateCounter
 from ald.search.association import Association, associate
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
 from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
 from ald.search.splitting import best_splits
 from ald.search.tree import Forest, Level, LevelSplits, in_preorder
+from ald.search.within import associate_within, best_splits_within
 from ald.statistics import log1m_exp
 
 SAMPLE_SHARE = 0.632
@@ -82,14 +83,24 @@ def grow_forest(
     rules: GrowthRules,
     rngs: Sequence[np.random.Generator],
     *,
+    given: IntArray | None = None,
+    effect: float = 1.0,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Forest:
-    """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement."""
-    n = int(SAMPLE_SHARE * data.total)
-    samples = [draw(data.counts, n, rng) for rng in rngs]
+    """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement.
+
+    given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
+    inflate test statistics.
+    """
+    samples = [data.sample(SAMPLE_SHARE, rng) for rng in rngs]
+    n_cells = data.n_cells
+    if given is not None:
+        cells = (given * n_cells + data.cells).astype(np.uint8)
+        data = replace(data, cells=cells, n_cells=n_cells * (int(given.max()) + 1))
     counter = MemoryCounter(data, samples, threads)
-    return grow(counter, data.attributes, data.scores(), rates, rules, rngs, progress=progress)
+    scores = data.scores()
+    return grow(counter, data.attributes, scores, rates, rules, rngs, n_cells=n_cells, effect=effect, progress=progress)
 
 
 def grow(
@@ -101,14 +112,17 @@ def grow(
     rngs: Sequence[np.random.Generator],
     *,
     select: Select = select_by_log_p,
+    n_cells: int | None = None,
+    effect: float = 1.0,
     progress: Callable[[float], None] | None = None,
 ) -> Forest:
     """Grows all trees level by level from what the counter counts.
 
-    `select` is replaced in tests only, by the reference software's tie rule.
+    `select` is replaced in tests only, by the reference software's tie rule. `n_cells`: the number of confusion cells,
+    where the counter counts them in several strata.
     """
-    grower = _Grower(attributes, scores, rates, rules, select)
     counts = counter.roots()
+    grower = _Grower(attributes, scores, rates, rules, select, n_cells or counts.shape[1], effect)
     n_trees = len(counts)
     level = Level(tree=np.arange(n_trees), parent=np.full(n_trees, -1), is_left=np.zeros(n_trees, bool), counts=counts)
     levels, splits = [], []
@@ -121,7 +135,7 @@ def grow(
         if step.routing is not None:
             counter.split(step.routing)
         level = step.children
-    return in_preorder(levels, splits, n_trees)
+    return in_preorder([grower.pooled(level) for level in levels], splits, n_trees)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +157,11 @@ class _Grower:
         rates: RateCounter,
         rules: GrowthRules,
         select: Select,
+        n_cells: int,
+        effect: float,
     ) -> None:
         self.rates, self.rules, self.select = rates, rules, select
+        self.n_cells, self.effect = n_cells, effect
         self.sizes = np.array([attribute.size for attribute in attributes], dtype=np.int64)
         self.nominal = np.array([attribute.is_nominal for attribute in attributes], dtype=bool)
         # All attributes' scores in one table: entry (attribute, code) at score_start[attribute] + code.
@@ -163,10 +180,19 @@ class _Grower:
             return _stop(level)
         return self._step(level, tests, request, histograms, goes_left)
 
+    def _strata(self, counts: IntArray) -> IntArray:
+        """Counts as [nodes, strata, cells]."""
+        return counts.reshape(len(counts), -1, self.n_cells)
+
+    def pooled(self, level: Level) -> Level:
+        """The level with its counts added up over strata."""
+        return replace(level, counts=self._strata(level.counts).sum(axis=1))
+
     def _may_split(self, counts: IntArray) -> BoolArray:
         """Enough people, and an outcome that is not constant: then something may be testable."""
-        hits, bases = self.rates.hit(counts), self.rates.base(counts)
-        varies = ((hits > 0) & (hits < bases)).any(axis=0)
+        strata = self._strata(counts)
+        hits, bases = self.rates.hit(strata), self.rates.base(strata)
+        varies = ((hits > 0) & (hits < bases)).any(axis=(0, 2))
         return np.asarray((counts.sum(axis=1) >= self.rules.minsplit) & varies)
 
     def _draw(self, trees: IntArray, rngs: Sequence[np.random.Generator]) -> IntArray:
@@ -186,7 +212,11 @@ class _Grower:
         per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
         histograms = self._observed(counter.histograms(nodes, attributes), attributes)
         scores = self.scores[self.score_start[attributes][histograms.request] + histograms.codes]
-        association = associate(histograms, self.nominal[attributes], scores, self.rates)
+        nominal = self.nominal[attributes]
+        if histograms.counts.shape[1] == self.n_cells:
+            association = associate(histograms, nominal, scores, self.rates, self.effect)
+        else:
+            association = associate_within(histograms, nominal, scores, self.rates, self.n_cells, self.effect)
         return LevelTests(
             nodes=nodes,
             attributes=attributes,
@@ -223,7 +253,11 @@ class _Grower:
                 break
             part = tests.histograms.select(chosen)
             min_bucket = self.rules.min_bucket(n[tests.nodes[chosen]])
-            splits = best_splits(part, self.nominal[tests.attributes[chosen]], self.rates, min_bucket)
+            nominal = self.nominal[tests.attributes[chosen]]
+            if part.counts.shape[1] == self.n_cells:
+                splits = best_splits(part, nominal, self.rates, min_bucket)
+            else:
+                splits = best_splits_within(part, nominal, self.rates, min_bucket, self.n_cells)
             requests.append(chosen[splits.found])
             flags.append(splits.goes_left[splits.found[part.request]])
             pending = pending[~splits.found]

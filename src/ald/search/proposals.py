@@ -19,6 +19,7 @@ from ald.search.membership import count_members
 from ald.search.scoring import Scorer
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
+from ald.stratified import residuals
 
 # Bins per attribute and number of the combinations kept, by how many attributes are combined.
 _SCREEN_BINS = {2: 6, 3: 3}
@@ -76,11 +77,10 @@ class _Screen:
         """Per rate the chi-square of the outcome over the joint bins, and its degrees of freedom."""
         if parts not in self.known:
             table = self.table(parts).reshape(-1, self.coarse.data.n_cells)
-            hit, base = self.scorer.rates.hit(table), self.scorer.rates.base(table)
-            mean = (hit.sum(axis=1) / np.maximum(base.sum(axis=1), 1))[:, None]
-            spread = np.maximum(mean * (1 - mean), 1e-12)
-            terms = np.where(base > 0, (hit - base * mean) ** 2 / np.maximum(base * spread, 1e-12), 0.0)
-            self.known[parts] = terms.sum(axis=1), (base > 0).sum(axis=1) - 1
+            counts, totals = self.scorer.by_pattern(table).sum(axis=(1, 3)), self.scorer.totals.sum(axis=(0, 2))
+            excess, spread = residuals(counts, totals, self.scorer.rates)
+            terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.terms.effect
+            self.known[parts] = terms.sum(axis=1), (spread > 0).sum(axis=1) - 1
         return self.known[parts]
 
     def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
@@ -102,7 +102,8 @@ class _Screen:
         table = self.table(parts)[tuple(slice(self.coarse.columns[j].n) for j in parts)]
         flat = table.reshape(-1, table.shape[-1])
         statistic = self.scorer.statistic(flat)
-        hit, base = self.scorer.rates.hit(flat)[0], self.scorer.rates.base(flat)[0]
+        pooled = self.scorer.pooled(flat)
+        hit, base = self.scorer.rates.hit(pooled)[0], self.scorer.rates.base(pooled)[0]
         above = hit * self.scorer.bases[0] >= base * self.scorer.hits[0]
         out = []
         for side in (above, ~above):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, log, prod
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ald.search.coarse import coarse_view
 from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import complexity
-from ald.search.scoring import Scorer
+from ald.search.scoring import PLAIN, Scorer, Terms
 from ald.search.sharpen import Sharpener
 from ald.search.tree import CodedCondition, CodedCriterion
 
@@ -33,7 +33,7 @@ _LEVELS = 40
 # Groups taken at most, per group that the list shall have.
 PER_LISTED = 4 / 3
 # Strata times confusion cells that can be counted: patterns of membership in the groups taken may double with each.
-_MAX_CELLS = 256
+MAX_CELLS = 256
 _AT_ONCE = 6
 # Places to start from in every round, and how many of them may be on the same attributes.
 _SINGLES = 8
@@ -50,7 +50,12 @@ class Representative:
 
 
 def representatives(
-    data: AuditData, rates: RateCounter, paths: Sequence[CodedCriterion], groups: int, ranking: str = "confidence"
+    data: AuditData,
+    rates: RateCounter,
+    paths: Sequence[CodedCriterion],
+    groups: int,
+    ranking: str = "confidence",
+    terms: Terms = PLAIN,
 ) -> tuple[Representative, ...]:
     """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes.
 
@@ -58,17 +63,17 @@ def representatives(
     with the largest plausible |psi| on D1 is taken first, and single levels are looked at too.
     """
     view = coarse_view(data)
-    plain = Scorer(view, rates)
+    plain = Scorer(view, rates, terms=terms)
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
     nodes = forest_nodes(paths, plain)
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
     while len(taken) < ceil(PER_LISTED * groups):
-        strata = membership_strata(masks) if masks else None
-        if strata is not None and (int(strata.max()) + 1) * data.n_cells > _MAX_CELLS:
+        patterns = membership_strata(masks) if masks else None
+        if patterns is not None and (int(patterns.max()) + 1) * prod(plain.block) > MAX_CELLS:
             break
-        scorer = Scorer(view, rates, strata)
+        scorer = Scorer(view, rates, patterns, terms)
         sharpener = Sharpener(scorer)
         own = sharpener.singles()
         found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))
@@ -80,7 +85,8 @@ def representatives(
         best = _first_allowed(_order(found, scorer, ranking), data, masks)
         if best is None or (taken and found[best] >= log(STOP)):
             break
-        taken.append(simplest(best, data))
+        # Seen from one side, or against a reference group, a group and its complement are different findings.
+        taken.append(simplest(best, data) if terms.direction == 0 and plain.n_references == 1 else best)
         masks.append(member_mask(taken[-1], data))
     return _folded(taken, masks, list(seen), data)
 
@@ -112,11 +118,8 @@ def _order(found: dict[CodedCriterion, float], scorer: Scorer, ranking: str) -> 
     by_evidence = sorted(found, key=lambda c: (found[c], c))
     if ranking != "magnitude":
         return by_evidence
-    inside = scorer.pooled(count_members(by_evidence, scorer.view.data))
-    outside = scorer.totals.sum(axis=0) - inside
-    hit, base = scorer.rates.hit(inside), scorer.rates.base(inside)
-    hit_out, base_out = scorer.rates.hit(outside), scorer.rates.base(outside)
-    psi = np.abs(hit / np.maximum(base, 1) - hit_out / np.maximum(base_out, 1))
+    differences, base = scorer.differences(count_members(by_evidence, scorer.view.data))
+    psi = np.abs(differences)
     overall = (scorer.hits / np.maximum(scorer.bases, 1))[:, None]
     # One standard error up: a small group's disparity may well be the larger one, and D2 will tell.
     plausible = (psi + np.sqrt(overall * (1 - overall) / np.maximum(base, 1))).mean(axis=0).tolist()

@@ -8,8 +8,8 @@ conditions fit any data a little better. D2 decides what is listed; this decides
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from math import log
+from dataclasses import dataclass, replace
+from math import log, prod
 
 import numpy as np
 from scipy import special
@@ -22,7 +22,7 @@ from ald.search.membership import count_members
 from ald.search.splitting import two_sample
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
-from ald.stratified import cmh_statistics, combined_statistic
+from ald.stratified import SPREAD, cmh_terms, combined_statistic, mantel_haenszel, residuals
 
 # Effective numbers of different cut points of a continuous attribute, and of different intervals that hold half of the
 # people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
@@ -34,21 +34,56 @@ LEVELS_ADDED = 8
 FURTHER_LEVEL = 0.7
 
 
-class Scorer:
-    """Evidence and prices of groups in one data set, within the strata of groups that are already taken. Immutable."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Terms:
+    """How groups are compared in the search.
 
-    def __init__(self, view: CoarseView, rates: RateCounter, strata: IntArray | None = None) -> None:
-        """`strata`: a number per row, from 0 on; evidence is then that of the stratified test."""
-        self.n_cells = view.data.n_cells
-        self.n_strata = 1 if strata is None else int(strata.max()) + 1
-        if strata is not None:
+    given: per row the stratum of legitimate factors, from 0 on. direction: -1 for disadvantaged groups only, 1 for
+    advantaged ones only, 0 for both. effect: by how much clusters or survey weights inflate chi2 statistics.
+    """
+
+    given: IntArray | None = None
+    direction: int = 0
+    effect: float = 1.0
+
+    @property
+    def n_given(self) -> int:
+        return 1 if self.given is None else int(self.given.max()) + 1
+
+
+PLAIN = Terms()
+
+
+class Scorer:
+    """Evidence and prices of groups in one data set, within the strata of groups that are already taken. Immutable.
+
+    Counts have all strata in their last axis: patterns of membership in the groups taken, then strata of legitimate
+    factors, then those outside and inside the reference group (if there is one), then confusion cells.
+    """
+
+    def __init__(
+        self, view: CoarseView, rates: RateCounter, patterns: IntArray | None = None, terms: Terms = PLAIN
+    ) -> None:
+        """`patterns`: a number per row, from 0 on; evidence is then that of the test within them."""
+        self.n_cells, self.terms = view.data.n_cells, terms
+        self.n_patterns = 1 if patterns is None else int(patterns.max()) + 1
+        reference = view.data.design.reference
+        self.n_references = 1 if reference is None else 2
+        # One block of these per pattern of groups taken.
+        self.block = (terms.n_given, self.n_references, self.n_cells)
+        self.plain = self.block[:2] == (1, 1) and terms.direction == 0
+        if self.n_patterns * terms.n_given * self.n_references > 1:
+            strata = np.zeros(len(view.data.cells), np.int64) if patterns is None else patterns
+            for n, part in ((terms.n_given, terms.given), (self.n_references, reference)):
+                strata = strata * n + (0 if part is None else part)
             cells = (strata * self.n_cells + view.data.cells).astype(np.uint8)
-            data = replace(view.data, cells=cells, n_cells=self.n_cells * self.n_strata)
+            data = replace(view.data, cells=cells, n_cells=self.n_patterns * prod(self.block))
             view = replace(view, data=data)
         self.view, self.rates = view, rates
         self.n_attributes = len(view.columns)
-        self.totals = self.by_stratum(view.totals)
-        self.hits, self.bases = rates.hit(self.totals.sum(axis=0)), rates.base(self.totals.sum(axis=0))
+        self.totals = self.by_pattern(view.totals)
+        pooled = self.pooled(view.totals)
+        self.hits, self.bases = rates.hit(pooled), rates.base(pooled)
         self.df = len(rates.rates) if rates.disjoint else 1
         # Groups must be large enough for their chi2 to mean something.
         self.people = int(view.totals.sum())
@@ -60,32 +95,79 @@ class Scorer:
             for a, codes in zip(data.attributes, data.codes, strict=True)
         ]
 
-    def by_stratum(self, counts: IntArray) -> IntArray:
-        """Counts per cell of all strata (last axis) as [..., strata, cells]."""
-        return counts.reshape(*counts.shape[:-1], self.n_strata, self.n_cells)
+    def by_pattern(self, counts: IntArray) -> IntArray:
+        """Counts as [..., patterns, strata given, references, cells]."""
+        return counts.reshape(*counts.shape[:-1], -1, *self.block)
 
     def pooled(self, counts: IntArray) -> IntArray:
         """Counts per cell over all strata."""
-        strata = counts.shape[-1] // self.n_cells
-        return np.asarray(counts.reshape(*counts.shape[:-1], strata, self.n_cells).sum(axis=-2))
+        if counts.shape[-1] == self.n_cells:
+            return counts
+        return np.asarray(counts.reshape(*counts.shape[:-1], -1, self.n_cells).sum(axis=-2))
 
     def statistic(self, inside: IntArray) -> FloatArray:
-        """The chi2 statistic of groups against everyone else, from their counts per stratum and cell (last axis)."""
-        n = inside.sum(axis=-1)
-        if self.n_strata > 1:
+        """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
+        value = self.marginal(inside)
+        if self.n_patterns > 1:
             # As on D2: what counts is the weaker of the marginal and the stratified evidence.
-            parts = cmh_statistics(self.by_stratum(inside), self.totals, self.rates)
-            value = np.minimum(combined_statistic(parts, self.rates.disjoint), self.marginal(self.pooled(inside)))
-        else:
-            value = self.marginal(inside)
-        return np.where((n >= self.smallest) & (self.people - n >= self.smallest), value, 0.0)
+            value = np.minimum(value, self.within(self.by_pattern(inside), self.totals))
+        n = inside.sum(axis=-1)
+        outside = self.people - n
+        if self.n_references > 1:
+            others = (self.totals - self.by_pattern(inside))[..., 1, :]
+            outside = others.sum(axis=(-3, -2, -1))
+        return np.where((n >= self.smallest) & (outside >= self.smallest), value, 0.0)
 
     def marginal(self, inside: IntArray) -> FloatArray:
-        """The statistic of groups against everyone else without strata, from their counts per cell."""
-        shape = (-1,) + (1,) * (inside.ndim - 1)
+        """The statistic of groups whatever other groups people are in: within strata given only."""
+        if not self.plain:
+            return self.within(self.by_pattern(inside).sum(axis=-4), self.totals.sum(axis=0))
+        counts = self.pooled(inside)
+        shape = (-1,) + (1,) * (counts.ndim - 1)
         hits, bases = self.hits.reshape(shape), self.bases.reshape(shape)
-        hit, base = self.rates.hit(inside), self.rates.base(inside)
-        return two_sample(hit, base, hits, bases) if self.rates.disjoint else best_rate(hit, base, hits, bases)
+        hit, base = self.rates.hit(counts), self.rates.base(counts)
+        value = two_sample(hit, base, hits, bases) if self.rates.disjoint else best_rate(hit, base, hits, bases)
+        return value if self.terms.effect == 1.0 else value / self.terms.effect
+
+    def within(self, inside: IntArray, totals: IntArray) -> FloatArray:
+        """The statistic of groups within strata: inside [..., strata, references, cells], totals as many axes fewer.
+
+        The axes of strata are those of `totals` but its last two.
+        """
+        strata = totals.shape[:-2]
+        inside = inside.reshape(*inside.shape[: inside.ndim - totals.ndim], -1, *totals.shape[-2:])
+        totals = totals.reshape(-1, *totals.shape[-2:])
+        assert len(totals) == prod(strata)
+        group = inside.sum(axis=-2)
+        # With a reference group, the others are its members who are not in the group; without, all who are not.
+        everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
+        excess, variance = cmh_terms(group, everyone, self.rates)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(variance > SPREAD, excess * excess / variance, 0.0)
+        if self.terms.direction:
+            signs = self.rates.signs.reshape(-1, *(1,) * (excess.ndim - 1))
+            parts = np.where(excess * signs * self.terms.direction > 0, parts, 0.0)
+        return combined_statistic(parts, self.rates.disjoint) / self.terms.effect
+
+    def differences(self, inside: IntArray) -> tuple[FloatArray, IntArray]:
+        """Per rate the differences of groups within strata given, and their bases, from counts [groups, cells]."""
+        counts, totals = self.by_pattern(inside).sum(axis=1), self.totals.sum(axis=0)
+        group = counts.sum(axis=-2)
+        others = totals[..., -1, :] - counts[..., -1, :]
+        found = [mantel_haenszel(a, b, self.rates).difference for a, b in zip(group, others, strict=True)]
+        return np.nan_to_num(np.array(found).T), self.rates.base(self.pooled(inside))
+
+    def level_means(self, tables: IntArray) -> FloatArray:
+        """How much the rates of levels differ from what their strata let expect, [rates, groups, levels]."""
+        if self.plain:
+            pooled = self.pooled(tables)
+            hit, base = self.rates.hit(pooled), self.rates.base(pooled)
+            overall = (self.hits / np.maximum(self.bases, 1))[:, None, None]
+            mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall
+            return np.asarray(mean / np.sqrt(np.maximum(overall * (1 - overall), 1e-12)))
+        totals = self.totals.sum(axis=(0, 2))
+        excess, spread = residuals(self.by_pattern(tables).sum(axis=(-4, -2)), totals, self.rates)
+        return np.asarray(excess / np.maximum(spread, 1e-12))
 
     def log_p(self, statistic: FloatArray) -> FloatArray:
         """The evidence: log p of a statistic."""

@@ -17,7 +17,6 @@ from ald.search import kernels
 from ald.search.conditions import Choice, best_condition
 from ald.search.scoring import Scorer
 from ald.search.tree import CodedCondition, CodedCriterion
-from ald.stratified import cmh_statistics, combined_statistic
 
 _STEPS = 12
 _PAYS = 1e-6
@@ -223,13 +222,11 @@ class Sharpener:
         inside = tables[j]
         outside = self.root[j] - inside
         both = np.concatenate([inside, outside], axis=1)[None]
-        rates, n_cells = self.scorer.rates, self.scorer.n_cells
-        totals = both[0].sum(axis=0).reshape(-1, n_cells)
+        totals = self.scorer.by_pattern(both[0].sum(axis=0))
 
         def statistic(counts: IntArray) -> FloatArray:
-            strata = counts.reshape(*counts.shape[:-1], len(totals), n_cells)
-            stratified = combined_statistic(cmh_statistics(strata, totals, rates), rates.disjoint)
-            return np.minimum(stratified, self.scorer.marginal(strata.sum(axis=-2)))
+            within = self.scorer.within(self.scorer.by_pattern(counts), totals)
+            return np.minimum(within, self.scorer.marginal(counts))
 
         choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
         return float(choice.value[0]) + self.scorer.choice_price(1) + _TOGETHER

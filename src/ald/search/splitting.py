@@ -48,7 +48,7 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     people = histograms.counts.sum(axis=1)
     # Cuts of the values in their order, and of the levels in the order of their means: with one rate, the best cut of
     # that order is the best partition wherever it is admissible.
-    for direction in _directions(len(rates.rates), bool(enumerable[nominal].all())):
+    for direction in directions(len(rates.rates), bool(enumerable[nominal].all())):
         order = _order(histograms, hit, base, is_nominal, direction)
         scan = _scan(hit[:, order], base[:, order], people[order], histograms.offsets, min_bucket)
         better = scan.statistic > statistic * (1 + TIE)
@@ -108,7 +108,7 @@ def _scan(hit: IntArray, base: IntArray, people: IntArray, offsets: IntArray, mi
     return _Scan(position=position, statistic=np.where(position >= 0, best, 0.0), unrestricted=unrestricted)
 
 
-def _directions(n_rates: int, enumerated: bool) -> list[FloatArray]:
+def directions(n_rates: int, enumerated: bool) -> list[FloatArray]:
     """Directions in the space of rates to order levels by: one rate needs one, several a fan of them.
 
     Where all levels will be enumerated anyway, their order does not matter.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.statistics import rounded
 
@@ -77,6 +77,38 @@ class Forest:
 
     def __len__(self) -> int:
         return self.n_trees
+
+    @classmethod
+    def joined(cls, forests: Sequence[Forest], n_cells: int = 0) -> Forest:
+        """The trees of several forests on the same attributes, one after the other; none at all give an empty forest."""
+        if len(forests) == 1:
+            return forests[0]
+        trees = np.cumsum([0, *(forest.n_trees for forest in forests)]).tolist()
+        nodes = np.cumsum([0, *(forest.n_nodes for forest in forests)]).tolist()
+        none = np.zeros(0, np.int64)
+
+        def column(name: str, empty: AnyArray = none) -> Any:
+            return np.concatenate([empty, *(getattr(forest, name) for forest in forests)])
+
+        def positions(name: str) -> IntArray:
+            parts = [getattr(forest, name) for forest in forests]
+            return np.concatenate([none, *(np.where(p >= 0, p + at, p) for p, at in zip(parts, nodes, strict=False))])
+
+        return cls(
+            n_trees=trees[-1],
+            tree=np.concatenate([none, *(forest.tree + at for forest, at in zip(forests, trees, strict=False))]),
+            node=column("node"),
+            parent=positions("parent"),
+            left=positions("left"),
+            right=positions("right"),
+            counts=column("counts", np.zeros((0, forests[0].counts.shape[1] if forests else n_cells), np.int64)),
+            attribute=column("attribute"),
+            cut=column("cut"),
+            sides={i + at: sides for forest, at in zip(forests, nodes, strict=False) for i, sides in forest.sides.items()},
+            statistic=column("statistic", np.zeros(0)),
+            log_p=column("log_p", np.zeros(0)),
+            attributes=forests[0].attributes if forests else (),
+        )
 
     def with_attributes(self, attributes: tuple[Attribute, ...]) -> Forest:
         """The forest with the meaning of its codes."""

@@ -1,0 +1,67 @@
+"""What a row of an audit is besides its attributes: its stratum, its cluster, its weight, its half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Design:
+    """Arrays with one entry per row, or None where the audit has no such thing.
+
+    strata: number of the stratum of legitimate factors. clusters: number of the cluster (such as a person with several
+    rows). weights: survey weight of each of the row's people. half: 0 for the search, 1 for the assessment.
+    reference: whether the row belongs to the group that others are compared with. named: the same, for every group that
+    the user asked about.
+    """
+
+    strata: IntArray | None = None
+    clusters: IntArray | None = None
+    weights: FloatArray | None = None
+    half: IntArray | None = None
+    reference: BoolArray | None = None
+    named: tuple[BoolArray, ...] = ()
+
+    @property
+    def samples_people(self) -> bool:
+        """Whether rows are independent people who count alike: then tests follow from counts."""
+        return self.clusters is None and self.weights is None
+
+    def arrays(self) -> Iterator[AnyArray]:
+        """All arrays that are there, in a fixed order."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, tuple):
+                yield from value
+            elif value is not None:
+                yield value
+
+    def take(self, rows: AnyArray) -> Design:
+        """The design of some of the rows."""
+
+        def of(value: AnyArray | tuple[AnyArray, ...] | None) -> AnyArray | tuple[AnyArray, ...] | None:
+            return (
+                tuple(part[rows] for part in value)
+                if isinstance(value, tuple)
+                else None
+                if value is None
+                else value[rows]
+            )
+
+        return Design(**{field.name: of(getattr(self, field.name)) for field in fields(self)})  # type: ignore[arg-type]
+
+    def parts(self) -> list[tuple[IntArray, int]]:
+        """Every array as numbers from 0 on, with their bound: what makes rows with equal attributes different."""
+        out = []
+        for values in self.arrays():
+            distinct, numbers = np.unique(values, return_inverse=True)
+            out.append((numbers, len(distinct)))
+        return out
+
+
+PLAIN = Design()

@@ -1,0 +1,56 @@
+"""What an audit asks: one question per notion, or per outcome. All are answered together, with one correction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ald.config import AuditConfig
+from ald.data.coded import AuditData
+from ald.notions import CELLS, OUTCOME_CELLS, Notion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A notion, of one outcome or of predictions and truth, and how to see the data with that question in mind."""
+
+    notion: Notion
+    outcome: str | None
+    cell_names: tuple[str, ...]
+    cells: tuple[int, ...] | None = None
+
+    def view(self, data: AuditData) -> AuditData:
+        """The data with the confusion cells of this question."""
+        return data if self.cells is None else data.with_cells(np.array(self.cells), len(self.cell_names))
+
+
+def questions(config: AuditConfig) -> tuple[Question, ...]:
+    """The questions of an audit, in the order given."""
+    if not config.outcomes:
+        return tuple(Question(notion=notion, outcome=None, cell_names=CELLS) for notion in config.notions)
+    # The cell of several outcomes has a bit for each.
+    n = len(config.outcomes)
+    return tuple(
+        Question(
+            notion=notion,
+            outcome=outcome,
+            cell_names=OUTCOME_CELLS,
+            cells=None if n == 1 else tuple((cell >> i) & 1 for cell in range(2**n)),
+        )
+        for i, outcome in enumerate(config.outcomes)
+        for notion in config.notions
+    )
+
+
+def joint_cells(config: AuditConfig) -> tuple[str, ...]:
+    """The names of the confusion cells that all questions share."""
+    if not config.outcomes:
+        return CELLS
+    if len(config.outcomes) == 1:
+        return OUTCOME_CELLS
+    n = len(config.outcomes)
+    return tuple(
+        " and ".join(f"{name} {OUTCOME_CELLS[(cell >> i) & 1]}" for i, name in enumerate(config.outcomes))
+        for cell in range(2**n)
+    )

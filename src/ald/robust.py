@@ -1,0 +1,156 @@
+"""Comparing a group with others where rows are not independent people who count alike: clusters and survey weights.
+
+The difference within strata is the Mantel-Haenszel one, which is also that of a regression with an effect of every
+stratum. Its variance is the larger of two:
+
+- the sandwich over clusters (Rao and Scott 1984; Liang and Zeger 1986), right whatever the correlation, but too small
+  by chance in groups of few clusters: its degrees of freedom are those of Bell and McCaffrey (2002);
+- that of clusters in which rows correlate alike, with one correlation for all (Donner and Donald 1988), which is steady
+  also where a small group has no hits at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.data.coded import AuditData
+from ald.notions import RateCounter
+from ald.statistics import LOG_2, t_log_sf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robust:
+    """The comparison for one rate. NaN is undefined. `z` and `t` test no difference; `error` is that of `difference`."""
+
+    inside: float
+    outside: float
+    everyone: float
+    difference: float
+    error: float
+    df: float
+    z: float
+    t: float
+
+    def log_p(self, side: int = 0) -> float:
+        """log p of no difference: the larger of both tests. side: 1 for a higher rate inside, -1 for a lower one."""
+        values, df = np.array([self.z, self.t]), np.array([np.inf, self.df])
+        tails = t_log_sf(side * values if side else np.abs(values), df) + (0.0 if side else LOG_2)
+        return min(float(tails.max()), 0.0)
+
+
+UNDEFINED = Robust(**dict.fromkeys(("inside", "outside", "everyone", "difference", "error", "df", "z", "t"), np.nan))
+
+
+def compare_robustly(
+    inside: BoolArray, outside: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter
+) -> list[Robust]:
+    """Per rate the comparison of those inside with those outside, within strata."""
+    one = np.eye(data.n_cells, dtype=np.int64)
+    is_hit, in_base = rates.hit(one).astype(bool), rates.base(one).astype(bool)
+    return [
+        _one_rate(np.flatnonzero((inside | outside) & base[data.cells]), hit, inside, strata, data)
+        for hit, base in zip(is_hit, in_base, strict=True)
+    ]
+
+
+def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntArray, data: AuditData) -> Robust:
+    if not rows.size:
+        return UNDEFINED
+    people, design = data.counts[rows].astype(float), data.design
+    weight = np.ones(len(rows)) if design.weights is None else design.weights[rows]
+    # Weights matter up to a factor only; near 1 their squares do no harm.
+    weight = weight / np.average(weight, weights=people)
+    group, hit = inside[rows].astype(float), is_hit[data.cells[rows]].astype(float)
+    present, stratum = np.unique(strata[rows], return_inverse=True)
+
+    def sums(values: FloatArray) -> FloatArray:
+        return np.bincount(stratum, people * weight * values, minlength=len(present))
+
+    n, n_in, hits, hits_in = sums(np.ones(len(rows))), sums(group), sums(hit), sums(group * hit)
+    weights = n_in * (n - n_in) / n
+    both = weights > 0
+    if not both.any():
+        return UNDEFINED
+    mean, share = hits / n, n_in / n
+    scale = weights.sum()
+    excess = float((hits_in - n_in * mean)[both].sum())
+    difference = excess / scale
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate_in, rate_out = hits_in / n_in, (hits - hits_in) / (n - n_in)
+    rate = {
+        "inside": float((weights * rate_in)[both].sum() / scale),
+        "outside": float((weights * rate_out)[both].sum() / scale),
+        "everyone": float((weights * mean)[both].sum() / scale),
+    }
+    unit = np.arange(len(rows)) if design.clusters is None else np.unique(design.clusters[rows], return_inverse=True)[1]
+    units = _units_per_stratum(stratum, unit, people, len(present), design.clusters is None)
+    # A stratum's own mean takes up one of its units; a stratum of one unit compares within that unit.
+    factor = np.where(units > 1, units / np.maximum(units - 1.0, 1.0), 1.0)
+    lever = weight * (group - share[stratum]) * np.sqrt(factor)[stratum] * both[stratum]
+    spread = mean * (1.0 - mean)
+    residual = hit - mean[stratum]
+    beyond = residual - (group - share[stratum]) * difference
+    clustered = design.clusters is not None
+    sandwich = _sum_of_squares(lever * residual, unit, people, clustered)
+    steady = _exchangeable(lever, residual, spread[stratum], unit, people, clustered)
+    own = _sum_of_squares(lever * beyond, unit, people, clustered)
+    df = _degrees_of_freedom(lever**2 * spread[stratum], unit, people, clustered)
+    if not (max(sandwich, steady) > 1e-12 and df >= 1.0):
+        return UNDEFINED
+    with np.errstate(divide="ignore"):
+        return Robust(
+            **rate,
+            difference=difference,
+            error=float(np.sqrt(max(own, steady)) / scale),
+            df=df,
+            z=excess / np.sqrt(steady) if steady > 0 else np.inf * np.sign(excess),
+            t=excess / np.sqrt(sandwich) if sandwich > 0 else np.inf * np.sign(excess),
+        )
+
+
+def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_strata: int, alone: bool) -> FloatArray:
+    """How many clusters (or people, where everyone is one) every stratum has."""
+    if alone:
+        return np.bincount(stratum, people, minlength=n_strata)
+    pairs = np.unique(np.stack([stratum, unit], axis=1), axis=0)
+    return np.bincount(pairs[:, 0], minlength=n_strata).astype(float)
+
+
+def _sum_of_squares(values: FloatArray, unit: IntArray, people: FloatArray, clustered: bool) -> float:
+    """The sum over clusters (or people) of their squared sums."""
+    if not clustered:
+        return float((people * values**2).sum())
+    return float((np.bincount(unit, people * values) ** 2).sum())
+
+
+def _exchangeable(
+    lever: FloatArray, residual: FloatArray, spread: FloatArray, unit: IntArray, people: FloatArray, clustered: bool
+) -> float:
+    """The variance if any two rows of a cluster correlate alike, by what all clusters together show."""
+    alone = float((people * lever**2 * spread).sum())
+    if not clustered:
+        return alone
+    with np.errstate(divide="ignore", invalid="ignore"):
+        standard = np.where(spread > 0, residual / np.sqrt(spread), 0.0)
+    counted = people * (spread > 0)
+    sizes = np.bincount(unit, counted)
+    pairs = float((sizes**2).sum() - counted.sum())
+    if pairs <= 0:
+        return alone
+    products = float((np.bincount(unit, people * standard) ** 2).sum() - (people * standard**2).sum())
+    correlation = min(max(products / pairs, 0.0), 1.0)
+    levers = lever * np.sqrt(spread)
+    together = float((np.bincount(unit, people * levers) ** 2).sum())
+    return alone + correlation * max(together - alone, 0.0)
+
+
+def _degrees_of_freedom(variance: FloatArray, unit: IntArray, people: FloatArray, clustered: bool) -> float:
+    """Of a sum of squares in which units have these variances, less one (Satterthwaite)."""
+    total = float((people * variance).sum())
+    squares = (
+        float((np.bincount(unit, people * variance) ** 2).sum()) if clustered else float((people * variance**2).sum())
+    )
+    return total * total / squares - 1.0 if squares > 0 else 0.0

@@ -1,0 +1,82 @@
+"""What the search makes of a design: whole people, few strata, and how far chi2 statistics can be trusted.
+
+The search works on counts. It sees survey weights as counts of people, legitimate factors as a few strata, and clusters
+as statistics that are too large by one factor. The assessment on D2 does without these simplifications.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ald.arrays import IntArray
+from ald.data.coded import AuditData, weighted_bincount
+from ald.notions import RateCounter
+
+
+def as_counts(data: AuditData) -> AuditData:
+    """The data with survey weights turned into whole people, as many in all as were asked.
+
+    Rows are in canonical order, so that those next to each other are alike: rounding the running sum instead of every
+    weight keeps all groups within about one person of their weight.
+    """
+    weights = data.design.weights
+    if weights is None:
+        return data
+    share = data.counts * weights
+    running = np.floor(np.cumsum(share) * (data.total / share.sum()) + 0.5)
+    people = np.diff(running, prepend=0.0).astype(np.int64)
+    return data.with_counts(people)
+
+
+def design_effect(data: AuditData, rates: RateCounter) -> float:
+    """By how much a chi2 statistic of these people is too large, at least 1.
+
+    Clusters: the variance of the clusters' sums of residuals against that of independent rows (Rao and Scott 1984).
+    Weights: one plus the squared coefficient of variation (Kish 1965).
+    """
+    design, effect = data.design, 1.0
+    if design.weights is not None:
+        first = float((data.counts * design.weights).sum())
+        effect *= data.total * float((data.counts * design.weights**2).sum()) / first**2
+    if design.clusters is not None:
+        one = np.eye(data.n_cells, dtype=np.int64)
+        is_hit, in_base = rates.hit(one), rates.base(one)
+        totals = data.cell_counts()
+        ratios = []
+        for hit, base in zip(is_hit, in_base, strict=True):
+            mean = float(hit @ totals) / max(float(base @ totals), 1.0)
+            residual = np.where(base > 0, hit - mean, 0.0)[data.cells]
+            sums = np.bincount(design.clusters, data.counts * residual)
+            alone = float((data.counts * residual**2).sum())
+            ratios.append(float((sums**2).sum()) / alone if alone > 0 else 1.0)
+        effect *= max(1.0, *ratios)
+    return max(1.0, effect)
+
+
+def few_strata(strata: IntArray, data: AuditData, rates: RateCounter, limit: int) -> IntArray:
+    """Strata merged to at most `limit`, those with similar rates together (Hansen 2008: prognostic scores).
+
+    Whatever makes people of different strata differ in their rates no longer does so within classes of equal rates.
+    """
+    present, numbers = np.unique(strata, return_inverse=True)
+    n = len(present)
+    if n <= limit:
+        return numbers
+    table = weighted_bincount(numbers * data.n_cells + data.cells, data.counts, n * data.n_cells)
+    counts = table.reshape(n, data.n_cells)
+    hit, base = rates.hit(counts), rates.base(counts)
+    overall = hit.sum(axis=1) / np.maximum(base.sum(axis=1), 1)
+    # Small strata are drawn towards the overall rate, so that they do not end up among the extreme ones by chance.
+    means = (hit + overall[:, None]) / (base + 1.0)
+    per_rate = max(2, int(limit ** (1 / len(means)) + 1e-9))
+    people = counts.sum(axis=1)
+    classes = np.zeros(n, np.int64)
+    for mean in means:
+        if (per_rate ** len(means)) > limit and mean is not means[0]:
+            break
+        order = np.argsort(mean, kind="stable")
+        before = np.cumsum(people[order]) - people[order] / 2
+        quantile = np.empty(n, np.int64)
+        quantile[order] = np.minimum(per_rate * before / people.sum(), per_rate - 1).astype(np.int64)
+        classes = classes * per_rate + quantile
+    return np.unique(classes, return_inverse=True)[1][numbers]

@@ -1,0 +1,243 @@
+"""Steps 1 to 3 on one halving of the data: what is searched for on D1, and what D2 says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+
+from ald.arrays import IntArray
+from ald.config import AuditConfig
+from ald.data.coded import AuditData
+from ald.evaluation import Assessment, Terms, assess, assess_in_order
+from ald.notions import ERROR, Rate, RateCounter
+from ald.questions import Question
+from ald.ranking import Scores, joined, listed, rank
+from ald.search.adapting import as_counts, design_effect, few_strata
+from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
+from ald.search.membership import member_mask
+from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
+from ald.search.rules import Candidates, candidates, named
+from ald.search.scoring import Terms as SearchTerms
+from ald.search.tree import CodedCriterion, Forest
+from ald.statistics import adjust as adjust_p
+from ald.statistics import rounded
+
+Progress = Callable[[str, float], None]
+
+# Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
+EQUIVALENT = 0.8
+# Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
+_PATTERNS = 8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What one question got: the forest, the groups that it led to, and their assessment on D2."""
+
+    question: Question
+    d2: AuditData
+    forest: Forest
+    proposed: Candidates
+    assessment: Assessment
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Search, assessment and ranking for one halving.
+
+    scores: all candidates, those of the first question first; order and chosen: positions among them.
+    """
+
+    d1: AuditData
+    d2: AuditData
+    answers: tuple[Answer, ...]
+    scores: Scores
+    order: IntArray
+    chosen: IntArray
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Per candidate the number of its answer and its own number there."""
+        return [(a, i) for a, answer in enumerate(self.answers) for i in range(len(answer.proposed))]
+
+    @property
+    def criteria(self) -> list[CodedCriterion]:
+        return [criterion for answer in self.answers for criterion in answer.proposed.criteria]
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of all questions."""
+        return Forest.joined([answer.forest for answer in self.answers])
+
+    @property
+    def tested(self) -> int:
+        """How many candidates could be tested."""
+        return int(np.count_nonzero(~np.isnan(self.scores.log_p)))
+
+
+def one_split(
+    data: AuditData,
+    asked: Sequence[Question],
+    config: AuditConfig,
+    rules: GrowthRules,
+    repeat: int,
+    threads: int,
+    say: Progress,
+) -> Split:
+    """Steps 1 to 3 on one halving: the first is the one that is reported."""
+    sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
+    halves_seed, forest_seed = sequence.spawn(2)
+
+    def step(name: str, share: float) -> None:
+        say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
+
+    d1, d2 = data.halves(np.random.default_rng(halves_seed), config.fraction)
+    answers = []
+    for number, question in enumerate(asked):
+
+        def part(share: float, number: int = number) -> None:
+            step("search", (number + share) / len(asked))
+
+        part(0.0)
+        rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
+        forest, proposed = search(question.view(d1), question, config, rules, rngs, threads, part)
+
+        step("assess", number / len(asked))
+        seen = question.view(d2)
+        assessor = assess_in_order if config.explores else assess
+        assessment = assessor(proposed.criteria, seen, question.notion, assessment_terms(config), threads=threads)
+        answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
+
+    step("rank", 0.0)
+    scores = joined([answer.assessment for answer in answers], config.adjust)
+    criteria = [criterion for answer in answers for criterion in answer.proposed.criteria]
+    order = rank(scores, criteria, d2.attributes, config.ranking)
+    chosen = listed(scores, order, config.level, config.groups)
+    ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
+    corrected = tuple(
+        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
+        for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
+    )
+    return Split(d1=d1, d2=d2, answers=corrected, scores=scores, order=order, chosen=chosen)
+
+
+def assessment_terms(config: AuditConfig) -> Terms:
+    """How groups are tested, from the settings."""
+    return Terms(
+        adjustment=config.adjust,
+        level=config.level,
+        threshold=config.threshold,
+        direction=config.sign,
+        reference=config.reference_kind,
+    )
+
+
+def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
+    """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
+    if config.preset == "paper" and question.notion.needs_truth:
+        return (ERROR,)
+    return question.notion.rates
+
+
+def search(
+    d1: AuditData,
+    question: Question,
+    config: AuditConfig,
+    rules: GrowthRules,
+    rngs: Sequence[np.random.Generator],
+    threads: int,
+    progress: Callable[[float], None],
+) -> tuple[Forest, Candidates]:
+    """Step 1: the forest, and the groups to test."""
+    rates = RateCounter(search_rates(question, config), d1.n_cells)
+    effect = design_effect(d1, rates)
+    d1 = as_counts(d1)
+    strata = d1.design.strata
+    references = 1 if d1.design.reference is None else 2
+    limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
+    given = None if strata is None else few_strata(strata, d1, rates, limit)
+    forest = grow_forest(
+        d1, rates, rules, rngs, given=given, effect=effect, threads=threads, progress=lambda share: progress(share / 2)
+    )
+    if not config.explores:
+        return forest, candidates(forest, d1)
+    terms = SearchTerms(given=given, direction=config.sign, effect=effect)
+    return forest, representative_candidates(d1, rates, forest, config, terms, progress)
+
+
+def representative_candidates(
+    d1: AuditData,
+    rates: RateCounter,
+    forest: Forest,
+    config: AuditConfig,
+    terms: SearchTerms,
+    progress: Callable[[float], None],
+) -> Candidates:
+    """The representatives as candidates, each with the forest's node that comes closest to it."""
+    progress(0.5)
+    paths = forest.criteria([attribute.size for attribute in d1.attributes])
+    found = representatives(d1, rates, paths, config.groups, config.ranking, terms)
+    nearest = nearest_nodes([r.criterion for r in found], paths, d1)
+    return Candidates(
+        criteria=tuple(named(r.criterion, d1) for r in found),
+        tree=tuple(forest.tree[nearest].tolist()),
+        node=tuple(forest.node[nearest].tolist()),
+        also=tuple(tuple(named(other, d1) for other in r.also) for r in found),
+    )
+
+
+def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
+    """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
+    lists = []
+    for split in splits:
+        places, criteria = split.places, split.criteria
+        lists.append([(places[i][0], member_mask(criteria[i], data)) for i in split.chosen.tolist()])
+    out = {}
+    for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
+        found = [
+            any(
+                question == other and abs(correlation(mask, members, data.counts)) >= EQUIVALENT
+                for other, members in entries
+            )
+            for entries in lists
+        ]
+        out[i] = sum(found) / len(found)
+    return out
+
+
+def p_any(scores: Sequence[Scores]) -> float:
+    """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
+    minima = [0.0]
+    for one in scores:
+        adjusted = adjust_p(one.log_p, "bonferroni")
+        minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
+    return (
+        float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
+        if len(minima) > 2
+        else float(rounded(np.exp(minima[1])) or 0.0)
+    )
+
+
+def overlaps(proposed: Candidates, d2: AuditData) -> dict[int, tuple[tuple[CodedCriterion, int, float], ...]]:
+    """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
+    out = {}
+    for i, others in enumerate(proposed.also):
+        own = member_mask(proposed.criteria[i], d2)
+        size = max(int(d2.counts[own].sum()), 1)
+        masks = [member_mask(other, d2) for other in others]
+        out[i] = tuple(
+            (other, int(d2.counts[mask].sum()), float(rounded(d2.counts[mask & own].sum() / size) or 0.0))
+            for other, mask in zip(others, masks, strict=True)
+        )
+    return out
+
+
+def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:
+    """The least number of people with which a tree's sample of D1 can be split at all."""
+    n = ceil(rules.minsplit / (SAMPLE_SHARE * fraction))
+    while int(SAMPLE_SHARE * int(fraction * n)) < rules.minsplit:
+        n += 1
+    return n + n % 2
