@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald import ColumnError, Criterion, Interval, Levels
+from ald import ColumnError, Criterion, Interval, Levels, SettingError
 from ald.criterion import format_bound, parse_bound, quote, visible
 
 NAMES = st.text(max_size=8)
@@ -22,11 +23,21 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def intervals(kind: str, bounds: st.SearchStrategy[float]) -> st.SearchStrategy[Interval]:
-    return st.builds(Interval, NAMES, st.just(kind), st.none() | bounds, st.none() | bounds)
+    closed = st.sampled_from(["right", "left", "both", "neither"])
+    return st.builds(Interval, NAMES, st.just(kind), st.none() | bounds, st.none() | bounds, closed)
+
+
+def single_values(kind: str, bounds: st.SearchStrategy[float]) -> st.SearchStrategy[Levels]:
+    words = st.lists(
+        st.none() | bounds.map(lambda bound: format_bound(bound, kind)), min_size=1, max_size=4, unique=True
+    )
+    return st.builds(Levels, NAMES, st.just(kind), words.map(tuple), st.booleans())
 
 
 CONDITIONS = st.one_of(
-    st.builds(Levels, NAMES, st.sampled_from(["nominal", "ordinal", "boolean"]), LEVELS),
+    st.builds(Levels, NAMES, st.sampled_from(["nominal", "ordinal", "boolean"]), LEVELS, st.booleans()),
+    single_values("numeric", FINITE),
+    single_values("date", DAYS),
     intervals("numeric", FINITE),
     intervals("date", DAYS),
     intervals("datetime", MICROSECONDS),
@@ -93,6 +104,17 @@ def test_words_of_levels(level: str | None, text: str) -> None:
         (Interval("t", "datetime", 1577836800e6, None), "t > 2020-01-01"),
         (Interval("t", "datetime", 1577836801.5e6, None), "t > 2020-01-01 00:00:01.500000"),
         (Levels("x", "nominal", ("a", None)), "x in {a, missing}"),
+        (Interval("age", "numeric", 60.0, None, "left"), "age >= 60"),
+        (Interval("age", "numeric", None, 60.0, "neither"), "age < 60"),
+        (Interval("age", "numeric", 30.0, 40.0, "left"), "30 <= age < 40"),
+        (Interval("age", "numeric", 30.0, 40.0, "both"), "30 <= age <= 40"),
+        (Interval("age", "numeric", 30.0, 40.0, "neither"), "30 < age < 40"),
+        (Interval("age", "numeric", 60.0, 60.0, "both"), "age = 60"),
+        (Interval("age", "numeric"), "age is not missing"),
+        (Levels("race", "nominal", ("White",), negated=True), "race != White"),
+        (Levels("race", "nominal", ("A", "B"), negated=True), "race not in {A, B}"),
+        (Levels("x", "nominal", (None,), negated=True), "x is not missing"),
+        (Levels("age", "numeric", ("1", "2.5")), "age in {1, 2.5}"),
     ],
 )
 def test_words_of_conditions(condition: Levels | Interval, text: str) -> None:
@@ -167,10 +189,79 @@ def test_masks_of_numbers(values: list[int | None], lower: int, width: int) -> N
     np.testing.assert_array_equal(criterion.mask({"x": values}), expected)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Interval("x", "numeric", None, 1.0, "both"), Interval("x", "numeric", None, 1.0)),
+        (Interval("x", "numeric", None, 1.0, "left"), Interval("x", "numeric", None, 1.0, "neither")),
+        (Interval("x", "numeric", 1.0, None, "both"), Interval("x", "numeric", 1.0, None, "left")),
+        (Interval("x", "numeric", 1.0, None, "neither"), Interval("x", "numeric", 1.0, None)),
+        (Interval("x", "numeric", None, None, "both"), Interval("x", "numeric")),
+        (Levels("x", "nominal", ("a", None), negated=True), Levels("x", "nominal", ("a",), negated=True)),
+        (Levels("x", "nominal", (), negated=True), Levels("x", "nominal", (None,), negated=True)),
+    ],
+)
+def test_equal_sets_are_equal(one: Levels | Interval, other: Levels | Interval) -> None:
+    """Whether a bound that is not there is closed, and whether missing is excluded too, makes no difference."""
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one.to_dict() == other.to_dict()
+
+
+def test_documents_of_searched_conditions() -> None:
+    """Conditions as searches make them have no other keys than ever."""
+    assert set(Interval("x", "numeric", 1.0, 2.0).to_dict()) == {"attribute", "kind", "lower", "upper"}
+    assert set(Levels("x", "nominal", ("a",)).to_dict()) == {"attribute", "kind", "levels"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"kind": "numeric", "lower": 1, "upper": 2, "closed": "open"}, "unknown `closed` 'open' of attribute 'x'"),
+        ({"kind": "numeric", "lower": 1, "upper": 2, "closed": []}, "unknown `closed`"),
+        ({"kind": "nominal", "levels": ["a"], "negated": 1}, "`negated` of attribute 'x' must be true or false"),
+        ({"kind": "numeric", "levels": [1]}, "the levels of attribute 'x' must be a list of words"),
+    ],
+)
+def test_damaged_conditions(entry: dict[str, Any], problem: str) -> None:
+    """A document whose condition makes no sense is an error that names the attribute."""
+    with pytest.raises(ColumnError, match=problem):
+        Criterion.from_list([{"attribute": "x"} | entry])
+
+
+def test_unknown_closed() -> None:
+    """An interval is closed in one of four ways."""
+    with pytest.raises(SettingError, match="unknown closed 'open' of an interval; give one of right, left, both"):
+        Interval("x", "numeric", 1.0, 2.0, "open")
+
+
+@pytest.mark.parametrize("closed", ["right", "left", "both", "neither"])
+def test_masks_of_closed_intervals(closed: str) -> None:
+    """Bounds belong to the interval as `closed` says; pandas agrees."""
+    values = pd.Series([1.0, 1.5, 2.0, 2.5, None])
+    mask = Criterion([Interval("x", "numeric", 1.0, 2.0, closed)]).mask({"x": values})
+    np.testing.assert_array_equal(mask, values.between(1.0, 2.0, inclusive=closed))
+
+
+@given(st.lists(st.none() | st.sampled_from("abc"), min_size=1), LEVELS)
+def test_masks_of_negated_levels(values: list[str | None], levels: tuple[str | None, ...]) -> None:
+    """Whoever has another level is in, whoever has none is out."""
+    mask = Criterion([Levels("x", "nominal", levels, negated=True)]).mask({"x": values})
+    np.testing.assert_array_equal(mask, [value is not None and value not in levels for value in values])
+
+
+def test_masks_of_single_values() -> None:
+    """Levels of a numeric attribute are numbers, also where the data holds them as words."""
+    criterion = Criterion([Levels("x", "numeric", ("1", "2.5", None))])
+    assert criterion.mask({"x": [1, 2.5, 3, None]}).tolist() == [True, True, False, True]
+    assert criterion.mask({"x": ["1.0", "2.50", "3", "?"]}).tolist() == [True, True, False, True]
+
+
 def test_levels_named() -> None:
     """The length of a description counts levels and bounds."""
     criterion = Criterion([Levels("x", "nominal", ("a", "b")), Interval("z", "numeric", 1.0, 2.0)])
     assert criterion.n_levels == 4
+    assert Interval("z", "numeric", 1.0, 1.0, "both").n_levels == 1
 
 
 @given(st.text())

@@ -14,7 +14,8 @@ from tests.tables import people
 def test_one_hierarchy() -> None:
     """Everything raised on purpose is an AldError, and a ValueError for who does not know us."""
     assert issubclass(ald.ColumnError, ald.InputError)
-    for error in (ald.InputError, ald.ColumnError, ald.SettingError):
+    assert issubclass(ald.CriterionError, ald.SettingError)
+    for error in (ald.InputError, ald.ColumnError, ald.SettingError, ald.CriterionError):
         assert issubclass(error, ald.AldError)
         assert issubclass(error, ValueError)
 

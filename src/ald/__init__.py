@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ald.auditing import Audit, audit
     from ald.config import AuditConfig
     from ald.criterion import Criterion, Interval, Levels
-    from ald.errors import AldError, ColumnError, InputError, SettingError
+    from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.findings import Finding
     from ald.notions import NOTIONS, Notion, Rate
 
@@ -28,6 +28,7 @@ _HOMES = {
     "AuditConfig": "ald.config",
     "ColumnError": "ald.errors",
     "Criterion": "ald.criterion",
+    "CriterionError": "ald.errors",
     "Finding": "ald.findings",
     "InputError": "ald.errors",
     "Interval": "ald.criterion",
@@ -46,6 +47,7 @@ __all__ = [
     "AuditConfig",
     "ColumnError",
     "Criterion",
+    "CriterionError",
     "Finding",
     "InputError",
     "Interval",

@@ -7,6 +7,8 @@ Criteria are values: they compare and hash by what they say, never by their text
 'age > 60 and sex = F'
 >>> c.mask({"age": [61, 61, 60], "sex": ["F", "M", "F"]}).tolist()
 [True, False, False]
+>>> Criterion.parse("sex == 'F' and age > 60") == c
+True
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from typing import Any
 import numpy as np
 
 from ald.arrays import BoolArray
-from ald.errors import ColumnError
+from ald.errors import ColumnError, SettingError
 
-# Kinds of attributes. Interval conditions belong to the first row, level conditions to the second.
+# Kinds of attributes. Intervals belong to the first row; levels to the second, and to the first as single values.
 INTERVAL_KINDS = ("numeric", "date", "datetime")
 LEVEL_KINDS = ("nominal", "ordinal", "boolean")
 KINDS = INTERVAL_KINDS + LEVEL_KINDS
+
+# Which bounds belong to an interval, as (lower, upper). Searches only make the first.
+CLOSED = {"right": (False, True), "left": (True, False), "both": (True, True), "neither": (False, False)}
 
 _PLAIN = re.compile(r"[^\W\d_][\w.+/-]*|\d[\w.+/-]*", re.UNICODE)
 _RESERVED = {"and", "or", "not", "in", "missing", "true", "false"}
@@ -87,59 +92,96 @@ def parse_bound(text: str | float, kind: str) -> float:
 
 @dataclass(frozen=True, order=True)
 class Levels:
-    """The attribute has one of some levels. `None` among them means that the value is missing."""
+    """The attribute has one of some levels (negated: another one). `None` among them means that the value is missing.
+
+    A missing value has no level, so that it never satisfies a negated condition.
+    """
 
     attribute: str
     kind: str
     levels: tuple[str | None, ...]
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.negated:
+            named = tuple(level for level in self.levels if level is not None)
+            object.__setattr__(self, "levels", named or (None,))
 
     def __str__(self) -> str:
         name = quote(self.attribute)
         words = ["missing" if level is None else quote(level) for level in self.levels]
         if self.levels == (None,):
-            return f"{name} is missing"
+            return f"{name} is {'not ' if self.negated else ''}missing"
         if len(words) == 1:
-            return f"{name} = {words[0]}"
-        return f"{name} in {{{', '.join(words)}}}"
+            return f"{name} {'!=' if self.negated else '='} {words[0]}"
+        return f"{name} {'not in' if self.negated else 'in'} {{{', '.join(words)}}}"
 
     @property
     def n_levels(self) -> int:
         return len(self.levels)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"attribute": self.attribute, "kind": self.kind, "levels": list(self.levels)}
+        entry: dict[str, Any] = {"attribute": self.attribute, "kind": self.kind, "levels": list(self.levels)}
+        return entry | {"negated": True} if self.negated else entry
 
 
 @dataclass(frozen=True, order=True)
 class Interval:
-    """lower < attribute <= upper; None for no bound. Dates are days, times microseconds since 1970."""
+    """The attribute is between two bounds; None for no bound. Dates are days, times microseconds since 1970.
+
+    `closed` says which bounds belong to it: "right" (lower < attribute <= upper), "left", "both" or "neither".
+    """
 
     attribute: str
     kind: str
     lower: float | None = None
     upper: float | None = None
+    closed: str = "right"
+
+    def __post_init__(self) -> None:
+        if self.closed not in CLOSED:
+            raise SettingError(f"unknown closed {self.closed!r} of an interval; give one of {', '.join(CLOSED)}")
+        object.__setattr__(self, "closed", self._canonical())
+
+    def _canonical(self) -> str:
+        """One word for equal sets: a bound that is not there is open, and "right" where nothing is closed to say."""
+        has_lower, has_upper = CLOSED[self.closed]
+        has_lower &= self.lower is not None
+        has_upper &= self.upper is not None
+        if self.upper is None and not has_lower:
+            return "right"
+        return next(word for word, sides in CLOSED.items() if sides == (has_lower, has_upper))
 
     def __str__(self) -> str:
         name = quote(self.attribute)
         lower = "" if self.lower is None else format_bound(self.lower, self.kind)
         upper = "" if self.upper is None else format_bound(self.upper, self.kind)
+        has_lower, has_upper = CLOSED[self.closed]
+        if self.is_point:
+            return f"{name} = {lower}"
         if lower and upper:
-            return f"{lower} < {name} <= {upper}"
+            return f"{lower} {'<=' if has_lower else '<'} {name} {'<=' if has_upper else '<'} {upper}"
         if lower:
-            return f"{name} > {lower}"
-        return f"{name} <= {upper}"
+            return f"{name} {'>=' if has_lower else '>'} {lower}"
+        return f"{name} {'<=' if has_upper else '<'} {upper}" if upper else f"{name} is not missing"
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it holds one value only."""
+        return self.lower is not None and self.lower == self.upper and self.closed == "both"
 
     @property
     def n_levels(self) -> int:
-        return (self.lower is not None) + (self.upper is not None)
+        return 1 if self.is_point else (self.lower is not None) + (self.upper is not None)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        entry = {
             "attribute": self.attribute,
             "kind": self.kind,
             "lower": _bound_value(self.lower, self.kind),
             "upper": _bound_value(self.upper, self.kind),
         }
+        return entry if self.closed == "right" else entry | {"closed": self.closed}
 
 
 Condition = Levels | Interval
@@ -190,6 +232,17 @@ class Criterion:
     def __repr__(self) -> str:
         return f"<Criterion {self}>"
 
+    @classmethod
+    def parse(cls, text: str, data: Any = None) -> Criterion:
+        """The criterion that a text such as `sex == 'F' and age > 60` names; docs/criteria.md has the language.
+
+        With data (a DataFrame, a dict of arrays or a file) names and levels are checked, and attributes are of the
+        kinds that they have there. A text that is no criterion is a `CriterionError` that shows where.
+        """
+        from ald.language import parse
+
+        return parse(text, data)
+
     @property
     def n_levels(self) -> int:
         """Levels and bounds named: the length of the description beyond its number of conditions."""
@@ -225,12 +278,17 @@ def _condition_from(entry: Mapping[str, Any]) -> Condition:
         raise ColumnError(f"an attribute's name must be text, not {name!r}")
     if kind not in KINDS:
         raise ColumnError(f"unknown kind {kind!r} of attribute {name!r}; kinds are {', '.join(KINDS)}")
-    if kind in LEVEL_KINDS:
-        levels = entry["levels"]
+    if kind in LEVEL_KINDS or "levels" in entry:
+        levels, negated = entry["levels"], entry.get("negated", False)
         if isinstance(levels, str) or not all(level is None or isinstance(level, str) for level in levels):
             raise ColumnError(f"the levels of attribute {name!r} must be a list of words, not {levels!r}")
-        return Levels(name, kind, tuple(levels))
+        if not isinstance(negated, bool):
+            raise ColumnError(f"`negated` of attribute {name!r} must be true or false, not {negated!r}")
+        return Levels(name, kind, tuple(levels), negated)
     lower, upper = (None if entry[k] is None else parse_bound(entry[k], kind) for k in ("lower", "upper"))
     if not all(bound is None or isfinite(bound) for bound in (lower, upper)):
         raise ColumnError(f"the bounds of attribute {name!r} must be finite numbers")
-    return Interval(name, kind, lower, upper)
+    closed = entry.get("closed", "right")
+    if closed not in tuple(CLOSED):
+        raise ColumnError(f"unknown `closed` {closed!r} of attribute {name!r}; give one of {', '.join(CLOSED)}")
+    return Interval(name, kind, lower, upper, closed)

@@ -4,6 +4,7 @@ AldError
 ├── InputError        the data cannot be audited as given
 │   └── ColumnError   a column is missing or cannot play its role
 └── SettingError      an option has a value that makes no sense
+    └── CriterionError   a text does not name a group
 """
 
 from __future__ import annotations
@@ -26,6 +27,18 @@ class ColumnError(InputError):
 
 class SettingError(AldError, ValueError):
     """An option has a value that makes no sense."""
+
+
+class CriterionError(SettingError):
+    """A text does not name a group; `position` is where in `text` that shows."""
+
+    def __init__(self, message: str, text: str, position: int) -> None:
+        super().__init__(message, text, position)
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def nearest(name: str, available: Iterable[str]) -> str:

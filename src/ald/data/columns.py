@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray
-from ald.criterion import INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound, parse_bound
+from ald.criterion import CLOSED, INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound, parse_bound
 from ald.errors import ColumnError, shorten
 
 # What stands for "no value" in files whose other values in the column are numbers.
@@ -128,16 +128,15 @@ class Column:
 
     def matches(self, condition: Condition) -> BoolArray:
         """Which rows satisfy a condition on this column. A missing value satisfies none but "missing"."""
+        if condition.kind != self.kind and condition.kind in INTERVAL_KINDS:
+            return self.as_kind(condition.kind).matches(condition)
         allowed = np.zeros(self.n_codes + 1, dtype=bool)
         if isinstance(condition, Levels):
             wanted = set(condition.levels)
-            allowed[:-1] = [word in wanted for word in self.words()]
-            allowed[-1] = None in wanted
+            allowed[:-1] = [(word in wanted) != condition.negated for word in self.words()]
+            allowed[-1] = None in wanted and not condition.negated
         else:
-            column = self if self.kind == condition.kind else self.as_kind(condition.kind)
-            if column is not self:
-                return column.matches(condition)
-            allowed[:-1] = _within(condition, column.values)
+            allowed[:-1] = _within(condition, self.values)
         return np.asarray(allowed[self.codes])
 
     def take(self, rows: AnyArray) -> Column:
@@ -161,10 +160,11 @@ class Column:
 def _within(condition: Interval, values: FloatArray | None) -> BoolArray:
     assert values is not None
     inside = np.ones(len(values), dtype=bool)
+    has_lower, has_upper = CLOSED[condition.closed]
     if condition.lower is not None:
-        inside &= values > condition.lower
+        inside &= values >= condition.lower if has_lower else values > condition.lower
     if condition.upper is not None:
-        inside &= values <= condition.upper
+        inside &= values <= condition.upper if has_upper else values < condition.upper
     return inside
 
 
