@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -269,9 +269,7 @@ def read(data: Any, roles: Roles, config: AuditConfig) -> tuple[Table, IntArray 
     return with_kinds(table, roles), half
 
 
-def arrange(
-    table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules
-) -> Prepared:
+def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules) -> Prepared:
     """The coded data, with the groups in words that the settings name."""
     reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
     named = [Criterion.parse(text, table) for text in config.groups_of_interest]

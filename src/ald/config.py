@@ -112,7 +112,7 @@ class AuditConfig:
         if self.split != "random" and self.fraction != 0.5:
             raise SettingError("fraction is for random halves; a split of your own says itself who is in which")
         if not self.search and not self.groups_of_interest:
-            raise SettingError("name at least one group to test, such as \"sex = F and age > 60\"")
+            raise SettingError('name at least one group to test, such as "sex = F and age > 60"')
 
     @property
     def notions(self) -> tuple[Notion, ...]:

@@ -164,7 +164,8 @@ def search(
     )
     if not config.explores:
         return forest, candidates(forest, d1)
-    terms = SearchTerms(given=given, direction=config.sign, effect=effect)
+    factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
+    terms = SearchTerms(given=given, direction=config.sign, effect=effect, factors=factors)
     return forest, representative_candidates(d1, rates, forest, config, terms, progress)
 
 

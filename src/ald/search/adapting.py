@@ -6,6 +6,8 @@ as statistics that are too large by one factor. The assessment on D2 does withou
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
 from ald.arrays import IntArray
@@ -68,12 +70,11 @@ def few_strata(strata: IntArray, data: AuditData, rates: RateCounter, limit: int
     overall = hit.sum(axis=1) / np.maximum(base.sum(axis=1), 1)
     # Small strata are drawn towards the overall rate, so that they do not end up among the extreme ones by chance.
     means = (hit + overall[:, None]) / (base + 1.0)
+    # As many classes per rate as all rates together leave room for; if that is not two, then only for the first rates.
     per_rate = max(2, int(limit ** (1 / len(means)) + 1e-9))
     people = counts.sum(axis=1)
     classes = np.zeros(n, np.int64)
-    for mean in means:
-        if (per_rate ** len(means)) > limit and mean is not means[0]:
-            break
+    for mean in means[: int(log(limit, per_rate) + 1e-9)]:
         order = np.argsort(mean, kind="stable")
         before = np.cumsum(people[order]) - people[order] / 2
         quantile = np.empty(n, np.int64)

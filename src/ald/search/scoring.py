@@ -39,12 +39,14 @@ class Terms:
     """How groups are compared in the search.
 
     given: per row the stratum of legitimate factors, from 0 on. direction: -1 for disadvantaged groups only, 1 for
-    advantaged ones only, 0 for both. effect: by how much clusters or survey weights inflate chi2 statistics.
+    advantaged ones only, 0 for both. effect: by how much clusters or survey weights inflate chi2 statistics. factors:
+    attributes that are legitimate factors themselves.
     """
 
     given: IntArray | None = None
     direction: int = 0
     effect: float = 1.0
+    factors: frozenset[int] = frozenset()
 
     @property
     def n_given(self) -> int:
@@ -130,14 +132,10 @@ class Scorer:
         return value if self.terms.effect == 1.0 else value / self.terms.effect
 
     def within(self, inside: IntArray, totals: IntArray) -> FloatArray:
-        """The statistic of groups within strata: inside [..., strata, references, cells], totals as many axes fewer.
-
-        The axes of strata are those of `totals` but its last two.
-        """
-        strata = totals.shape[:-2]
+        """The statistic of groups within strata: totals [strata (in one axis or more), references, cells], inside likewise
+        after the axes of groups."""
         inside = inside.reshape(*inside.shape[: inside.ndim - totals.ndim], -1, *totals.shape[-2:])
         totals = totals.reshape(-1, *totals.shape[-2:])
-        assert len(totals) == prod(strata)
         group = inside.sum(axis=-2)
         # With a reference group, the others are its members who are not in the group; without, all who are not.
         everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
@@ -189,10 +187,15 @@ class Scorer:
         return np.asarray(running[column.edges] / max(running[-1], 1))
 
     def level_prices(self, attribute: int, n_levels: IntArray, *, alone: bool) -> FloatArray:
-        """The price of naming so many of the levels: how many, then which; more where a thin slice can be cut."""
+        """The price of naming so many of the levels: how many, then which; more where a thin slice can be cut.
+
+        Levels of a legitimate factor cannot cut a slice off a group: they are strata, each compared by itself.
+        """
         n = self.view.columns[attribute].n
         k = np.minimum(n_levels, n)
         ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+        if attribute in self.terms.factors:
+            return np.asarray(ways)
         thin = 0.0 if alone or n < 3 else log(LEVELS_ADDED)
         longer = FURTHER_LEVEL * np.maximum(np.minimum(k, n - k) - 1, 0)
         return np.asarray(log(max(n - 1, 1)) + ways + thin + longer)
@@ -217,7 +220,12 @@ class Scorer:
         return float(self.interval_price(c.attribute, share, two_sided=two_sided, alone=alone))
 
     def surcharge(self, c: CodedCondition) -> float:
-        """What a condition must gain beyond its price to be worth adding to others."""
+        """What a condition must gain beyond its price to be worth adding to others.
+
+        Nothing on a legitimate factor: it only says in which strata the others differ.
+        """
+        if c.attribute in self.terms.factors:
+            return 0.0
         return self.condition_price(c, alone=False) - self.condition_price(c, alone=True)
 
     def values(self, criteria: Sequence[CodedCriterion]) -> FloatArray:

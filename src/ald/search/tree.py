@@ -104,7 +104,9 @@ class Forest:
             counts=column("counts", np.zeros((0, forests[0].counts.shape[1] if forests else n_cells), np.int64)),
             attribute=column("attribute"),
             cut=column("cut"),
-            sides={i + at: sides for forest, at in zip(forests, nodes, strict=False) for i, sides in forest.sides.items()},
+            sides={
+                i + at: sides for forest, at in zip(forests, nodes, strict=False) for i, sides in forest.sides.items()
+            },
             statistic=column("statistic", np.zeros(0)),
             log_p=column("log_p", np.zeros(0)),
             attributes=forests[0].attributes if forests else (),
