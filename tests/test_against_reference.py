@@ -18,7 +18,7 @@ import pytest
 from scipy.special import chdtr
 
 from ald.data.coded import AuditData
-from ald.evaluation import Assessment, assess, assess_counts
+from ald.evaluation import Assessment, Terms, assess, assess_counts
 from ald.notions import ERROR, NOTIONS, SELECTION, RateCounter
 from ald.ranking import rank
 from ald.search.association import Association, associate
@@ -520,7 +520,7 @@ def test_end_to_end_rankings(name: str, table: str) -> None:
     case, d1, d2, forest, _ = end_to_end(name)
     ranking, adjustment = table.split("_")
     proposed = candidates(forest, d1)
-    result = assess(proposed.criteria, d2, NOTIONS[case["notion"]], adjustment=adjustment.casefold())
+    result = assess(proposed.criteria, d2, NOTIONS[case["notion"]], Terms(adjustment=adjustment.casefold()))
     by_parts = {frozenset(rule_text(criterion, d1)): i for i, criterion in enumerate(proposed.criteria)}
     rows = [(by_parts[frozenset(reference_parts(row["rule_clean"]))], row) for row in case["ranked"][table]]
     kept_apart = len(rows) - len({i for i, _ in rows})

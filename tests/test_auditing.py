@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 import ald
-from ald.auditing import Audit, minimum_rows
+from ald.auditing import Audit
 from ald.datasets import make_synthetic
 from ald.findings import Finding
 from ald.search.growth import GrowthRules
 from ald.statistics import newcombe
+from ald.steps import minimum_rows
 from tests.tables import people, public_data
 
 ATTRIBUTES = ["age", "sex", "member", "score"]

@@ -441,8 +441,8 @@ def test_interrupts(tmp_path: Path, step: str) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
-import ald.auditing, ald.report.files
-target = {{"load": (ald.auditing, "load"), "search": (ald.auditing, "grow_forest"), "assess": (ald.auditing, "assess"),
+import ald.auditing, ald.report.files, ald.steps
+target = {{"load": (ald.auditing, "load"), "search": (ald.steps, "grow_forest"), "assess": (ald.steps, "assess"),
           "write": (ald.report.files.os, "fsync")}}[{step!r}]
 def wait(*args, **options):
     Path({str(started)!r}).touch()
@@ -466,12 +466,12 @@ def test_interrupts_in_the_midst_of_work(tmp_path: Path) -> None:
     code = f"""
 import sys, threading
 from pathlib import Path
-import ald.auditing
-grow = ald.auditing.grow_forest
+import ald.steps
+grow = ald.steps.grow_forest
 def announce(*args, **options):
     Path({str(started)!r}).touch()
     return grow(*args, **options)
-ald.auditing.grow_forest = announce
+ald.steps.grow_forest = announce
 from ald.cli import main
 sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y", "--trees", "3000", "-o", {str(tmp_path / "y.json")!r}]
 main()

@@ -15,7 +15,7 @@ from scipy.stats.contingency import expected_freq
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from ald.data.coded import AuditData
-from ald.evaluation import assess, assess_counts, assess_in_order
+from ald.evaluation import Terms, assess, assess_counts, assess_in_order
 from ald.notions import ACCURACY, NOTIONS, SELECTION, Notion
 from ald.search.membership import member_mask
 from ald.search.tree import CodedCondition, CodedCriterion
@@ -117,10 +117,10 @@ def test_undefined_tests_leave_the_correction() -> None:
     defined = np.array([[100, 60], [200, 190], [40, 90]])
     with_empty = np.insert(defined, 1, [0, 0], axis=0)
     for method in ("bh", "by", "bonferroni"):
-        alone = assess_counts(defined, everyone, SP, adjustment=method).log_p_adjusted
-        assert assess_counts(with_empty, everyone, SP, adjustment=method).log_p_adjusted[[0, 2, 3]] == pytest.approx(
-            alone
-        )
+        alone = assess_counts(defined, everyone, SP, Terms(adjustment=method)).log_p_adjusted
+        assert assess_counts(with_empty, everyone, SP, Terms(adjustment=method)).log_p_adjusted[
+            [0, 2, 3]
+        ] == pytest.approx(alone)
 
 
 @given(counts(2, 150))
@@ -128,7 +128,7 @@ def test_exact_where_an_expected_count_is_below_20(case: tuple[np.ndarray, np.nd
     """Fisher's exact test is used exactly where one of the four expected counts is below 20."""
     inside, outside = case
     assume(full(inside, outside))
-    found = assess_counts(inside[None], inside + outside, SP, exact=True)
+    found = assess_counts(inside[None], inside + outside, SP, Terms(exact=True))
     least = expected_freq([inside, outside]).min()
     assume(abs(least - 20) > 1e-9)
     assert found.test[0] == ("exact" if least < 20 else "chi2")
@@ -139,7 +139,7 @@ def test_exact_where_an_expected_count_is_below_20(case: tuple[np.ndarray, np.nd
 def test_exactly_20_expected_is_enough_for_chi2() -> None:
     """With an expected count of exactly 20 the test is chi2; with one favourable outcome less it is exact."""
     for hits, test in ((40, "chi2"), (39, "exact")):
-        found = assess_counts(np.array([[75, 25]]), np.array([200 - hits, hits]), SP, exact=True)
+        found = assess_counts(np.array([[75, 25]]), np.array([200 - hits, hits]), SP, Terms(exact=True))
         assert found.test == (test,)
 
 
@@ -238,5 +238,10 @@ def test_the_assessment_takes_one_data_set() -> None:
     """What is assessed are criteria on one data set: there is no way to hand it the data of the search."""
     for function in (assess, assess_in_order):
         parameters = list(inspect.signature(function).parameters.values())
-        assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == ["criteria", "data", "notion"]
+        assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == [
+            "criteria",
+            "data",
+            "notion",
+            "terms",
+        ]
         assert sum("AuditData" in str(p.annotation) for p in parameters) == 1

@@ -13,7 +13,7 @@ from ald.version import __version__
 
 if TYPE_CHECKING:
     from ald import datasets
-    from ald.auditing import Audit, audit
+    from ald.auditing import Audit, assess, audit
     from ald.config import AuditConfig
     from ald.criterion import Criterion, Interval, Levels
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
@@ -36,6 +36,7 @@ _HOMES = {
     "Notion": "ald.notions",
     "Rate": "ald.notions",
     "SettingError": "ald.errors",
+    "assess": "ald.auditing",
     "audit": "ald.auditing",
     "datasets": "ald.datasets",
 }
@@ -56,6 +57,7 @@ __all__ = [
     "Rate",
     "SettingError",
     "__version__",
+    "assess",
     "audit",
     "datasets",
 ]

@@ -28,13 +28,22 @@ _TABLE_WIDTH = 120
 
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset"), (str,)),
-    **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads"), (int,)),
-    **dict.fromkeys(("alpha", "level", "threshold"), (int, float)),
-    "favourable": (bool, int, float, str),
+    **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
+    **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset"), (str,)),
+    **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
+    **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
+    **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
+    "favourable": (bool, int, float, dict, str),
     "attributes": (list,),
-    "explore": (bool,),
+    **dict.fromkeys(("explore", "given_in_criteria"), (bool,)),
     "kinds": (dict,),
+}
+
+
+# Those of `ald test`.
+_TEST_KEYS = {
+    *("outcome", "favourable", "prediction", "truth", "weights", "survey_weights", "kinds", "given", "given_bins"),
+    *("cluster", "direction", "reference", "notion", "level", "adjust", "threshold"),
 }
 
 
@@ -72,59 +81,126 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _audit_options(command: Command) -> Command:
-    """The options that every audit takes; their names are those of `ald.audit`."""
-    options = [
-        click.option("--outcome", help="Column to audit."),
+def _options(command: Command, options: list[Callable[[Command], Command]]) -> Command:
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def _data_options(command: Command) -> Command:
+    """The options that say what is compared with what; their names are those of `ald.audit`."""
+    return _options(command, [
+        click.option("--outcome", multiple=True, help="Column to audit. May be repeated."),
         click.option("--favourable", help="Its favourable value (not needed for 0/1 and true/false)."),
         click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome."),
         click.option("--truth", help="Column of what was true."),
-        click.option("--attributes", help="Columns that may describe groups, separated by commas.  [default: others]"),
         click.option("--weights", help="Column that says how many people a row stands for."),
+        click.option("--survey-weights", help="Column of survey weights: rates and tests are of the population."),
         click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND",
                      help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in "
                      "order: 'size=S<M<L'."),
-        click.option("--notion", help="Fairness notion; `ald notions` lists them.  [default: statistical parity]"),
-        click.option("--ranking", help="confidence (smallest p first) or magnitude.  [default: confidence]"),
-        click.option("--groups", type=int, help="How many groups to list.  [default: 3]"),
-        click.option("--trees", type=int, help="How many trees to grow.  [default: 25]"),
-        click.option("--alpha", type=float, help="Nodes split while p is below this.  [default: 0.1]"),
+        click.option("--given", help="Legitimate factors, separated by commas: people are compared within their strata."),
+        click.option("--given-bins", type=int, help="Quantiles that numbers among them are cut into."),
+        click.option("--cluster", help="Column that says whom a row is about, where people have several rows."),
+        click.option("--direction", help="disadvantaged or advantaged: one-sided tests.  [default: both]"),
+        click.option("--reference", help="Compare with the rest, with all, or with a group in words.  [default: rest]"),
+        click.option("--notion", multiple=True,
+                     help="Fairness notion; `ald notions` lists them. May be repeated.  [default: statistical parity]"),
         click.option("--level", type=float, help="Corrected p up to which a group is listed.  [default: 0.05]"),
         click.option("--adjust", help="Correction: bh, by, bonferroni or none.  [default: bh]"),
-        click.option("--preset", help="paper: the search of the 2023 paper."),
-        click.option("--explore/--no-explore", default=None,
-                     help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
         click.option("--threshold", type=float, help="Largest |psi| that is acceptable.  [default: 0]"),
-        click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
-        click.option("--seed", type=int, help="Same seed, same result.  [default: 0]"),
-        click.option("--threads", type=int, help="Threads to use; does not change the result.  [default: all cores]"),
+    ])  # fmt: skip
+
+
+def _output_options(command: Command) -> Command:
+    return _options(command, [
         click.option("--config", type=click.Path(), help="TOML file with these options; the command line wins."),
         click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True,
                      help="What to print."),
         click.option("-o", "--output", multiple=True, type=click.Path(),
                      help="Also write a report; format by ending: .json, .csv, .md, .txt. May be repeated."),
-    ]  # fmt: skip
-    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+    ])  # fmt: skip
+
+
+def _search_options(command: Command) -> Command:
+    """The options of the search."""
+    return _options(command, [
+        click.option("--attributes", help="Columns that may describe groups, separated by commas.  [default: others]"),
+        click.option("--given-in-criteria", is_flag=True, default=None, help="Legitimate factors may describe groups."),
+        click.option("--group-of-interest", "groups_of_interest", multiple=True, metavar="WORDS",
+                     help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
+        click.option("--split", help="Column with two values: rows of the lower one are searched, the others test."),
+        click.option("--assess-on", type=click.Path(), metavar="FILE2",
+                     help="Search on FILE, and test what is found on this file."),
+        click.option("--fraction", type=float, help="Share of people on whom groups are searched.  [default: 0.5]"),
+        click.option("--ranking", help="confidence (smallest p first) or magnitude.  [default: confidence]"),
+        click.option("--groups", type=int, help="How many groups to list.  [default: 3]"),
+        click.option("--trees", type=int, help="How many trees to grow.  [default: 25]"),
+        click.option("--alpha", type=float, help="Nodes split while p is below this.  [default: 0.1]"),
+        click.option("--preset", help="paper: the search of the 2023 paper."),
+        click.option("--explore/--no-explore", default=None,
+                     help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
+        click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
+        click.option("--seed", type=int, help="Same seed, same result.  [default: 0]"),
+        click.option("--threads", type=int, help="Threads to use; does not change the result.  [default: all cores]"),
+    ])  # fmt: skip
 
 
 @cli.command()
 @click.argument("file", type=click.Path())
-@_audit_options
-def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], **options: Any) -> None:
+@_data_options
+@_search_options
+@_output_options
+def audit(
+    file: str, assess_on: str | None, config: str | None, format_: str, output: tuple[str, ...], **options: Any
+) -> None:
     """Audit FILE (CSV, TSV, Parquet, JSON lines; also .gz and .zst) and print the groups found.
 
     \b
     ald audit decisions.csv --outcome approved
     ald audit scores.parquet --prediction high_risk --truth reoffended --notion "equalized odds"
     """
+    settings = _read_config(config) | _given(options)
+    if assess_on is not None:
+        if "split" in settings:
+            raise SettingError("give either --split or --assess-on: both say who tests what was found")
+        settings["split"] = (file, assess_on)
+    _check_targets(output, [file, *([] if assess_on is None else [assess_on])])
+    _show(_run("audit", settings if assess_on is not None else settings | {"data": file}), format_, output)
+
+
+@cli.command()
+@click.argument("file", type=click.Path())
+@click.option("--group", "groups", multiple=True, metavar="WORDS", help="Group to test. May be repeated.")
+@_data_options
+@_output_options
+def test(
+    file: str, groups: tuple[str, ...], config: str | None, format_: str, output: tuple[str, ...], **options: Any
+) -> None:
+    """Test groups that you name on all of FILE, without any search.
+
+    \b
+    ald test decisions.csv --outcome approved --group "sex = F and age > 60" --group "region = north"
+    """
+    settings = _read_config(config) | _given(options)
+    named = settings.pop("groups_of_interest", ())
+    chosen = groups or ((named,) if isinstance(named, str) else tuple(named))
+    if not chosen:
+        raise SettingError('name at least one group: --group "sex = F and age > 60"')
+    unknown = sorted(set(settings) - _TEST_KEYS)
+    if unknown:
+        raise SettingError(f"`ald test` searches nothing and takes no option {unknown[0]!r}")
+    _check_targets(output, [file])
+    _show(_run("assess", settings | {"data": file, "groups": chosen}), format_, output)
+
+
+def _check_targets(output: tuple[str, ...], data: list[str]) -> None:
+    """Raises where a report cannot be written, or would overwrite the data."""
     from ald.report.files import check_target
 
-    settings = _read_config(config) | _given(options)
     for path in output:
         check_target(path)
-        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            raise SettingError(f"the report {path!r} would overwrite the data")
-    _show(_run(file, settings), format_, output)
+        for file in data:
+            if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+                raise SettingError(f"the report {path!r} would overwrite the data")
 
 
 @cli.command()
@@ -141,15 +217,14 @@ def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], 
 def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     """Audit the embedded data set: graduate admissions at Berkeley in 1973."""
     from ald.datasets import load_berkeley
-    from ald.report.files import check_target
 
-    for path in output:
-        check_target(path)
+    _check_targets(output, [])
     click.echo(
         "Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?",
         err=True,
     )
-    _show(_run(load_berkeley(), {"outcome": "admitted", "favourable": "yes", "seed": seed}), format_, output)
+    settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
+    _show(_run("audit", settings), format_, output)
 
 
 @cli.command()
@@ -175,8 +250,12 @@ def version() -> None:
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given, in the form that `ald.audit` takes."""
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    if "attributes" in given:
-        given["attributes"] = _split_names(given["attributes"])
+    for name in ("attributes", "given"):
+        if name in given:
+            given[name] = _split_names(given[name])
+    for name in ("outcome", "notion"):
+        if name in given and len(given[name]) == 1:
+            given[name] = given[name][0]
     if "kinds" in given:
         given["kinds"] = dict(_parse_kind(text) for text in given["kinds"])
     return given
@@ -216,11 +295,12 @@ def _read_config(path: str | None) -> dict[str, Any]:
     return settings
 
 
-def _run(data: Any, settings: dict[str, Any]) -> Audit:
+def _run(name: str, settings: dict[str, Any]) -> Audit:
+    """The result of `ald.audit` or `ald.assess`."""
     with _progress() as progress:
         import ald
 
-        return ald.audit(data, progress=progress, **settings)
+        return ald.audit(progress=progress, **settings) if name == "audit" else ald.assess(**settings)
 
 
 @contextlib.contextmanager

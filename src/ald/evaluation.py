@@ -89,14 +89,28 @@ class Assessment:
     def counter(self) -> RateCounter:
         return RateCounter(self.notion.rates, self.inside.shape[1])
 
+    @property
+    def hits_in(self) -> IntArray:
+        return self.counter.hit(self.inside)
+
+    @property
+    def base_in(self) -> IntArray:
+        return self.counter.base(self.inside)
+
+    @property
+    def hits_out(self) -> IntArray:
+        return self.counter.hit(self.outside)
+
+    @property
+    def base_out(self) -> IntArray:
+        return self.counter.base(self.outside)
+
     def reason(self, i: int) -> str:
         """Why the test of candidate i is undefined; empty if it is defined."""
         if self.why and self.why[i]:
             return self.why[i]
-        counter = self.counter
-        inside, outside = self.inside[i], self.outside[i]
-        columns = (counter.hit(inside), counter.base(inside), counter.hit(outside), counter.base(outside))
-        for rate, *counts in zip(self.notion.rates, *(column.tolist() for column in columns), strict=True):
+        columns = (self.hits_in, self.base_in, self.hits_out, self.base_out)
+        for rate, *counts in zip(self.notion.rates, *(column[:, i].tolist() for column in columns), strict=True):
             reason = undefined(rate, *counts)
             if reason:
                 return reason
@@ -112,9 +126,8 @@ class Assessment:
         return replace(self, low=low, high=high, part_low=part_low, part_high=part_high)
 
     def _intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
-        counter = self.counter
-        columns = [f(side) for side in (self.inside, self.outside) for f in (counter.hit, counter.base)]
-        low, high = newcombe(columns[0], columns[1], columns[2], columns[3], level)
+        columns = (self.hits_in, self.base_in, self.hits_out, self.base_out)
+        low, high = newcombe(*columns, level)
         by_error = ~np.isnan(self.error)
         if by_error.any() or not (self.scale == 1.0).all():
             raw = np.where(by_error, self.differences / self.scale, _ratio(*columns[:2]) - _ratio(*columns[2:]))

@@ -26,7 +26,18 @@ SCHEMA = 1
 _NUMBER = (float, NoneType)
 _TEXT = (str, NoneType)
 _BY_RATE = {"*": _NUMBER}
+_COUNT = (int, NoneType)
 _CONDITIONS = [{"attribute": str, "kind": str}]
+_STRATUM = {
+    "criterion": str,
+    "conditions": _CONDITIONS,
+    "size": int,
+    "size_outside": int,
+    "rates_inside": _BY_RATE,
+    "rates_outside": _BY_RATE,
+    "parts": _BY_RATE,
+    "weight": float,
+}
 _FINDING = {
     "criterion": str,
     "conditions": _CONDITIONS,
@@ -47,8 +58,13 @@ _FINDING = {
     "log10_p": _NUMBER,
     "p_adjusted": _NUMBER,
     "log10_p_adjusted": _NUMBER,
-    "tree": int,
-    "node": int,
+    "tree": _COUNT,
+    "node": _COUNT,
+    "notion": str,
+    "outcome": _TEXT,
+    "people": _COUNT,
+    "psi_crude": _NUMBER,
+    "strata": [_STRATUM],
     "test": str,
     "interval_level": float,
     "interval_unadjusted": [_NUMBER],
@@ -58,8 +74,18 @@ _FINDING = {
 }
 _DOCUMENT = {
     "version": str,
-    "notion": {"name": str, "description": str, "rates": [{"key": str, "name": str, "hits": str, "base": str}]},
-    "config": {"outcome": _TEXT, "favourable": _TEXT, "prediction": _TEXT, "truth": _TEXT},
+    "notions": [
+        {
+            "name": str,
+            "description": str,
+            "rates": [{"key": str, "name": str, "hits": str, "base": str, "better": str}],
+        }
+    ],
+    "config": {
+        "outcome": (str, NoneType, [str]),
+        **dict.fromkeys(("favourable", "prediction", "truth", "cluster", "survey_weights"), _TEXT),
+        **dict.fromkeys(("given", "groups_of_interest"), [str]),
+    },
     "data": {
         "rows": int,
         "cells": {"*": int},
@@ -68,10 +94,12 @@ _DOCUMENT = {
         "warnings": [str],
         "rows_search": int,
         "rows_assess": int,
+        **dict.fromkeys(("clusters", "clusters_search", "clusters_assess", "strata"), _COUNT),
     },
     "p_any": float,
-    "detectable": [{"share": float, "psi": _NUMBER}],
+    "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
     "groups": [_FINDING],
+    "named": [_FINDING],
     "candidates": [_FINDING],
     "forest": {
         "trees": int,
@@ -91,12 +119,13 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "notion": asdict(audit.notion) | {"rates": [asdict(rate) for rate in audit.notion.rates]},
-        "config": config,
+        "notions": [_plain(asdict(notion)) for notion in audit.config.notions],
+        "config": _plain(config),
         "data": _plain(asdict(audit.data_summary)),
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
         "groups": [finding.to_dict() for finding in audit.groups],
+        "named": [finding.to_dict() for finding in audit.named],
         "candidates": [finding.to_dict() for finding in audit.candidates],
         "forest": audit.forest.to_dict(),
     }
@@ -114,7 +143,7 @@ def audit_to_json(audit: Audit) -> str:
     document = audit_to_dict(audit)
     lines = []
     for key, value in document.items():
-        if key in ("groups", "candidates") and value:
+        if key in ("groups", "named", "candidates") and value:
             rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
             lines.append(f"{_dump(key)}: [\n{rows}\n]")
         else:
@@ -141,11 +170,14 @@ def audit_from_json(text: str | bytes) -> Audit:
     try:
         _check(document, _DOCUMENT, "")
         _check_sizes(document)
-        notion = document["notion"]
-        rates = tuple(Rate(**rate) for rate in notion["rates"])
+        notions = tuple(
+            Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
+            for notion in document["notions"]
+        )
+        config = {key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()}
         data = document["data"]
         return Audit(
-            config=AuditConfig(notion=Notion(notion["name"], rates, notion["description"]), **document["config"]),
+            config=AuditConfig(notion=notions, **config),
             data_summary=DataSummary(
                 **data
                 | {
@@ -155,6 +187,7 @@ def audit_from_json(text: str | bytes) -> Audit:
                 }
             ),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
+            named=tuple(Finding.from_dict(entry) for entry in document["named"]),
             forest=Forest.from_dict(document["forest"]),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
@@ -204,8 +237,9 @@ def _is(value: Any, shape: Any) -> bool:
 
 def _check_sizes(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
-    keys = {rate["key"] for rate in document["notion"]["rates"]}
-    for entry in (*document["groups"], *document["candidates"]):
+    rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
+    for entry in (*document["groups"], *document["named"], *document["candidates"]):
+        keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
         if any(set(entry[name]) != keys for name in by_rate) or any(len(pair) != 2 for pair in bounds):

@@ -255,9 +255,7 @@ class TestMergedAndUnmerged:
                 MemoryCounter(table, draws), table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs
             )
             proposed = candidates(forest, table)
-            result = assess(
-                proposed.criteria, table, NOTIONS["statistical parity"], adjustment="bh", level=0.05, threads=1
-            )
+            result = assess(proposed.criteria, table, NOTIONS["statistical parity"])
             found.append(
                 (forest.with_attributes(table.attributes).to_dict(), proposed.criteria, result.inside.tolist())
             )

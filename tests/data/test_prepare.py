@@ -223,7 +223,7 @@ class TestWeights:
         ("weights", "problem"),
         [
             ([-1, 2], "must be whole numbers from 0 on .* found -1"),
-            ([0.5, 1], r"found 0\.5\. Negative and fractional weights are not counts"),
+            ([0.5, 1], r"found 0\.5\. Fractional weights are not counts"),
             ([1, float("nan")], "has 300 missing or infinite values"),
             ([1, float("inf")], "has 300 missing or infinite values"),
             ([0, 0], "are all 0: there is nobody to audit"),
