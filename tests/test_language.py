@@ -32,7 +32,7 @@ HOSTILE = [
     "", " ", "and", "OR", "Not", "in", "Missing", "TRUE", "everyone", "is", "null", "between", "like", "60", "-5",
     "1e5", "007", "2024-01-31", "2024-01-31 09:30:00", "a b", "a&b", "a,b", "{", "x)", '"', "'", "`", "\\", "\\n",
     '\\"', "\n", "\x00", "\x1b[31m", "\u202eabc", "\ud83d", "\ud83d\ude00", "😀", "ß", "漢字", "_x", "a-b", "a.", "1/2",
-    "a+", "<b>",
+    "a+", "<b>", "2024-01-31a",
 ]  # fmt: skip
 WORDS = st.sampled_from(HOSTILE) | st.text(max_size=6)
 DAYS = st.integers(-700_000, 2_900_000).map(float)
@@ -165,6 +165,7 @@ PEOPLE: dict[str, Any] = {
         ("age in {1}", "age = 1"),
         ("age in {30, 40, 50, missing} and age > 35", "age in {40, 50}"),
         ("age in {30, 40} and age != 30", "age = 40"),
+        ("age in {30, missing} and age != 40", "age = 30"),
         ("age in {30, missing} and age is missing", "age is missing"),
         ("age not in {1, 2} and age != 3", "age not in {1, 2, 3}"),
         ("age >= 30 and age != 30 and age is not missing", "age > 30"),

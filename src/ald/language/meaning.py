@@ -114,10 +114,8 @@ class Attribute:
             return self._values(excluded, negated=True)
         if allowed is not None:
             span = Interval(self.name, self.kind, lower, upper, closed)
-            bounded = bool(self._comparisons)
-            kept = [value for value in allowed if value not in excluded and _holds(span, value, bounded)]
-            if None in kept and excluded:
-                kept.remove(None)
+            present = bool(self._comparisons or excluded)
+            kept = [value for value in allowed if value not in excluded and _holds(span, value, present=present)]
             return self._values(kept, negated=False)
         numbers = [value for value in excluded if value is not None]
         if lower in numbers:
@@ -127,7 +125,7 @@ class Attribute:
         span = Interval(self.name, self.kind, lower, upper, closed)
         if lower is not None and upper is not None and not (lower < upper or span.is_point):
             raise self._contradiction()
-        if any(_holds(span, number, True) for number in numbers):
+        if any(_holds(span, number, present=True) for number in numbers):
             raise self._error(
                 f"the conditions on {self._shown} leave a range with a gap, which is no single condition: name the "
                 "ranges on its two sides as groups of their own",
@@ -303,10 +301,10 @@ def _number(text: str) -> float | None:
     return float(text) if NUMBER.fullmatch(text) and not _CODE.match(text) else None
 
 
-def _holds(span: Interval, value: float | None, bounded: bool) -> bool:
-    """Whether a value is in an interval; a missing one only if there are no bounds."""
+def _holds(span: Interval, value: float | None, *, present: bool) -> bool:
+    """Whether a value is in an interval; a missing one only if none has to be present."""
     if value is None:
-        return not bounded
+        return not present
     has_lower, has_upper = CLOSED[span.closed]
     return (span.lower is None or value > span.lower or (has_lower and value == span.lower)) and (
         span.upper is None or value < span.upper or (has_upper and value == span.upper)
