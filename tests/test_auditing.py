@@ -268,7 +268,7 @@ def test_p_any_of_several_halvings(monkeypatch: pytest.MonkeyPatch, repeats: int
     g = rng.choice(list("pq"), 600)
     columns = {"g": g, "x": rng.random(600), "y": (rng.random(600) < 0.4 + 0.1 * (g == "p")).astype(int)}
     audit = ald.audit(columns, outcome="y", trees=3, repeats=repeats)
-    minima = sorted(min(0.0, np.min(s.assessment.log_p) + np.log(len(s.assessment))) for s in splits)
+    minima = sorted(min(0.0, np.min(s.scores.log_p) + np.log(len(s.scores.log_p))) for s in splits)
     middle = (minima[(repeats - 1) // 2] + minima[repeats // 2]) / 2
     assert len(splits) == repeats
     assert audit.p_any == pytest.approx(min(1.0, 2 * np.exp(middle)))

@@ -12,7 +12,8 @@ import ald
 
 PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Criterion", "CriterionError", "Finding",
-    "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "audit", "datasets",
+    "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "assess", "audit",
+    "datasets",
 }  # fmt: skip
 
 

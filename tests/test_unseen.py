@@ -11,22 +11,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ald.auditing import Split, one_split
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.columns import compact
+from ald.data.design import Design
 from ald.datasets import make_synthetic
+from ald.questions import questions
 from ald.search.growth import GrowthRules
+from ald.steps import Split, one_split
 from tests.coded import coded
 
-SEARCHES: list[dict[str, Any]] = [{}, {"preset": "paper"}, {"explore": False}]
-IDS = ["default", "paper", "leaves"]
+SEARCHES: list[dict[str, Any]] = [
+    {},
+    {"preset": "paper"},
+    {"explore": False},
+    {"direction": "disadvantaged"},
+    {"given": ("stratum",)},
+    {"cluster": "person"},
+    {"survey_weights": "weight"},
+    {"reference": "a group"},
+]
+IDS = ["default", "paper", "leaves", "one direction", "given", "cluster", "survey weights", "reference group"]
 
 
-def data_for(notion: str) -> AuditData:
-    if notion == "equalized odds":
-        return coded(make_synthetic(3, n=1500, rho=0.3, seed=4))
-    return coded(make_synthetic(5, n=1500, seed=4))
+def data_for(notion: str, search: dict[str, Any]) -> AuditData:
+    """Data with a planted disparity, and with the design that the search is about."""
+    odds = notion == "equalized odds"
+    data = coded(make_synthetic(3, n=1500, rho=0.3, seed=4) if odds else make_synthetic(5, n=1500, seed=4))
+    rng = np.random.default_rng(9)
+    n = len(data.cells)
+    design = Design(
+        strata=rng.integers(0, 30, n) if "given" in search else None,
+        clusters=rng.integers(0, 400, n) if "cluster" in search else None,
+        weights=rng.choice([0.5, 1.5, 4.0], n) if "survey_weights" in search else None,
+        reference=rng.random(n) < 0.5 if "reference" in search else None,
+    )
+    return replace(data, design=design)
 
 
 def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData], AuditData]) -> Split:
@@ -39,7 +59,8 @@ def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(AuditData, "halves", halves)
-        return one_split(data, config, GrowthRules(alpha=config.alpha), 0, 1, lambda step, share: None)
+        asked = questions(config)
+        return one_split(data, asked, config, GrowthRules(alpha=config.alpha), 0, 1, lambda step, share: None)
 
 
 def changed(d2: AuditData, seed: int, rates: list[float], keep_attributes: bool) -> AuditData:
@@ -70,24 +91,24 @@ def test_the_search_never_sees_d2(
     search: dict[str, Any], notion: str, seed: int, rates: list[float], keep_attributes: bool, ranking: str
 ) -> None:
     """Other outcomes and attributes in D2 leave the candidates, their order and the forest exactly as they are."""
-    data = data_for(notion)
+    data = data_for(notion, search)
     config = AuditConfig(notion=notion, trees=5, ranking=ranking, **search)  # type: ignore[arg-type]
     usual = split_with(data, config, lambda d2: d2)
     other = split_with(data, config, lambda d2: changed(d2, seed, rates, keep_attributes))
-    assert len(usual.proposed) > 0
-    assert other.proposed == usual.proposed
+    assert len(usual.answers[0].proposed) > 0
+    assert other.answers[0].proposed == usual.answers[0].proposed
     assert other.forest.to_dict() == usual.forest.to_dict()
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=IDS)
 def test_an_empty_d2_changes_no_candidate(search: dict[str, Any]) -> None:
     """With no one in D2 the same groups are proposed; all of them are undefined and none is listed."""
-    data = data_for("statistical parity")
+    data = data_for("statistical parity", search)
     config = AuditConfig(notion="statistical parity", trees=5, **search)  # type: ignore[arg-type]
     usual = split_with(data, config, lambda d2: d2)
     empty = split_with(data, config, lambda d2: d2.with_counts(np.zeros_like(d2.counts)))
-    assert empty.proposed == usual.proposed
-    assert np.isnan(empty.assessment.log_p).all()
+    assert empty.answers[0].proposed == usual.answers[0].proposed
+    assert np.isnan(empty.answers[0].assessment.log_p).all()
     assert empty.chosen.tolist() == []
 
 
@@ -95,8 +116,8 @@ def test_an_empty_d2_changes_no_candidate(search: dict[str, Any]) -> None:
 @given(st.integers(0, 10**6))
 def test_the_assessment_depends_on_d2(seed: int) -> None:
     """The p-values are those of D2: with other outcomes there, they are others."""
-    data = data_for("statistical parity")
+    data = data_for("statistical parity", {})
     config = AuditConfig(notion="statistical parity", trees=5)  # type: ignore[arg-type]
     usual = split_with(data, config, lambda d2: d2)
     other = split_with(data, config, lambda d2: changed(d2, seed, [0.5], keep_attributes=True))
-    assert other.assessment.log_p.tolist() != usual.assessment.log_p.tolist()
+    assert other.answers[0].assessment.log_p.tolist() != usual.answers[0].assessment.log_p.tolist()

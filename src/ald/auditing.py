@@ -294,8 +294,8 @@ def _check_halves(data: AuditData, least: int) -> None:
     sizes = [int(data.counts[data.design.half == half].sum()) for half in (0, 1)]
     if sizes[0] < least or sizes[1] == 0:
         raise InputError(
-            f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the search needs "
-            f"{least:,} at least, and the assessment some"
+            f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the search "
+            f"needs {least:,} at least, and the assessment some"
         )
 
 
@@ -343,7 +343,7 @@ def _with_halves(summary: DataSummary, split: Split) -> DataSummary:
     summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary
-    clusters = [len(np.unique(half.design.clusters)) for half in (split.d1, split.d2)]
+    clusters = [len(np.unique(half)) for half in (split.d1.design.clusters, split.d2.design.clusters)]
     return replace(summary, clusters_search=clusters[0], clusters_assess=clusters[1])
 
 

@@ -97,7 +97,7 @@ def _data_options(command: Command) -> Command:
         click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND",
                      help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in "
                      "order: 'size=S<M<L'."),
-        click.option("--given", help="Legitimate factors, separated by commas: people are compared within their strata."),
+        click.option("--given", help="Legitimate factors, separated by commas: people are compared within strata."),
         click.option("--given-bins", type=int, help="Quantiles that numbers among them are cut into."),
         click.option("--cluster", help="Column that says whom a row is about, where people have several rows."),
         click.option("--direction", help="disadvantaged or advantaged: one-sided tests.  [default: both]"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -223,10 +224,12 @@ def assess_masks(masks: Iterable[BoolArray], data: AuditData, notion: Notion, te
     """As `assess`, of groups that are given by their rows."""
     rates = RateCounter(notion.rates, data.n_cells)
     simple = data.design.strata is None and data.design.samples_people
-    inside, outside, found, shares = [], [], [], []
+    inside: list[IntArray] = []
+    outside: list[IntArray] = []
+    found, shares = [], []
     weight = data.counts if data.design.weights is None else data.counts * data.design.weights
     for mask in masks:
-        shares.append(float(weight[mask].sum() / weight.sum()))
+        shares.append(float(weight[mask].sum() / max(float(weight.sum()), 1e-300)))
         rest = others(mask, data, terms.reference)
         for rows, out in ((mask, inside), (rest, outside)):
             out.append(weighted_bincount(data.cells[rows], data.counts[rows], data.n_cells))
@@ -287,7 +290,8 @@ def _within_strata(
     ).at_level(terms.level)
 
 
-_NO_INTERVALS = dict.fromkeys(("low", "high", "part_low", "part_high"), np.zeros(0))
+# Filled in by `at_level`.
+_NO_INTERVALS: dict[str, Any] = dict.fromkeys(("low", "high", "part_low", "part_high"), np.zeros(0))
 
 
 def _beyond(
@@ -300,7 +304,7 @@ def _beyond(
     spread = np.sqrt((error**2).sum(axis=0)) if independent else error.sum(axis=0)
     psi = np.abs(differences).mean(axis=0)
     log_p = beyond_log_p(psi, spread / len(differences), df.min(axis=0), terms.threshold, 1)
-    return np.minimum(log_p + len(differences) * np.log(2.0), 0.0)
+    return np.asarray(np.minimum(log_p + len(differences) * np.log(2.0), 0.0))
 
 
 def assess_counts(

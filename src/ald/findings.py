@@ -49,9 +49,9 @@ class StratumResult:
 class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
 
-    `notion` and `outcome` say which question the finding answers. `psi` is the disparity; `parts` its signed differences
-    per rate; `ratios` inside / outside (the four-fifths rule looks at the selection ratio). `interval` holds psi with
-    confidence `interval_level`. `statistic` and `df` are those of the chi2 test, or of Fisher's method over several;
+    `notion` and `outcome` say which question the finding answers. `psi` is the disparity; `parts` its signed
+    differences per rate; `ratios` inside / outside (the four-fifths rule looks at that of selection). `interval` holds
+    psi with confidence `interval_level`. `statistic` and `df` are those of the chi2 test, or of Fisher's over several;
     `p_adjusted` is corrected for all candidates. `test` names the test that gave the p-value. `stability` is the share
     of random halvings that list an equivalent group. Rates and psi are those of whom was compared with whom: within
     strata of legitimate factors (`strata` has each of them, `psi_crude` is psi without them), and weighted in surveys.

@@ -112,9 +112,9 @@ def _strata(
     people = data.counts.astype(float) * (1.0 if data.design.weights is None else data.design.weights)
     tables, sizes = [], []
     for side in (member, outside):
-        keys = data.design.strata[side] * data.n_cells + data.cells[side]
+        at = data.design.strata[side] * data.n_cells + data.cells[side]
         n = len(strata) * data.n_cells
-        tables.append(np.bincount(keys, people[side], minlength=n).reshape(-1, data.n_cells))
+        tables.append(np.bincount(at, people[side], minlength=n).reshape(-1, data.n_cells))
         sizes.append(np.bincount(data.design.strata[side], data.counts[side], minlength=len(strata)).astype(np.int64))
     hits, bases = ([f(table, rates) for table in tables] for f in (_hits, _bases))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -124,10 +124,9 @@ def _strata(
     shares = weight / max(float(weight.sum()), 1e-300)
     largest = np.argsort(-shares, kind="stable")[:STRATA_SHOWN]
     shown = np.sort(largest[(sizes[0] + sizes[1])[largest] > 0])
-    keys = [rate.key for rate in notion.rates]
 
     def by_rate(values: Any) -> dict[str, float | None]:
-        return {key: rounded(float(value)) for key, value in zip(keys, values, strict=True)}
+        return {rate.key: rounded(float(value)) for rate, value in zip(notion.rates, values, strict=True)}
 
     results = tuple(
         StratumResult(

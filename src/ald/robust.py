@@ -23,7 +23,7 @@ from ald.statistics import LOG_2, t_log_sf
 
 @dataclass(frozen=True, kw_only=True)
 class Robust:
-    """The comparison for one rate. NaN is undefined. `z` and `t` test no difference; `error` is that of `difference`."""
+    """The comparison for one rate; NaN is undefined. `z` and `t` test no difference; `error` is of `difference`."""
 
     inside: float
     outside: float
@@ -67,7 +67,7 @@ def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntA
     present, stratum = np.unique(strata[rows], return_inverse=True)
 
     def sums(values: FloatArray) -> FloatArray:
-        return np.bincount(stratum, people * weight * values, minlength=len(present))
+        return np.asarray(np.bincount(stratum, people * weight * values, minlength=len(present)), dtype=float)
 
     n, n_in, hits, hits_in = sums(np.ones(len(rows))), sums(group), sums(hit), sums(group * hit)
     weights = n_in * (n - n_in) / n
@@ -114,7 +114,7 @@ def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntA
 def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_strata: int, alone: bool) -> FloatArray:
     """How many clusters (or people, where everyone is one) every stratum has."""
     if alone:
-        return np.bincount(stratum, people, minlength=n_strata)
+        return np.asarray(np.bincount(stratum, people, minlength=n_strata), dtype=float)
     pairs = np.unique(np.stack([stratum, unit], axis=1), axis=0)
     return np.bincount(pairs[:, 0], minlength=n_strata).astype(float)
 

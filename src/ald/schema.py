@@ -84,7 +84,8 @@ _DOCUMENT = {
     "config": {
         "outcome": (str, NoneType, [str]),
         **dict.fromkeys(("favourable", "prediction", "truth", "cluster", "survey_weights"), _TEXT),
-        **dict.fromkeys(("given", "groups_of_interest"), [str]),
+        "given": [str],
+        "groups_of_interest": [str],
     },
     "data": {
         "rows": int,
@@ -174,7 +175,9 @@ def audit_from_json(text: str | bytes) -> Audit:
             Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
             for notion in document["notions"]
         )
-        config = {key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()}
+        config: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()
+        }
         data = document["data"]
         return Audit(
             config=AuditConfig(notion=notions, **config),

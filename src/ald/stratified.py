@@ -52,7 +52,7 @@ def residuals(counts: IntArray, totals: IntArray, rates: RateCounter) -> tuple[F
 
 @dataclass(frozen=True, kw_only=True)
 class MantelHaenszel:
-    """The difference of a rate within strata, [rates]: sum of w * difference / sum of w, w = n_in n_out / (n_in + n_out).
+    """Per rate the mean difference within strata, weighted by w = n_in n_out / (n_in + n_out).
 
     inside, outside: the rates under the same weights; everyone: that of both together. error: Sato's standard error,
     which holds for few large strata and for many small ones. compared: people in strata that have both sides.
@@ -67,7 +67,7 @@ class MantelHaenszel:
 
 
 def mantel_haenszel(inside: IntArray, outside: IntArray, rates: RateCounter) -> MantelHaenszel:
-    """Differences of one group from counts inside and outside, [strata, cells] (Greenland and Robins 1985, Sato 1989)."""
+    """Differences of one group, from counts inside and outside: [strata, cells] (Greenland, Robins 1985; Sato 1989)."""
     a, n = rates.hit(inside).astype(float), rates.base(inside).astype(float)
     b, m = rates.hit(outside).astype(float), rates.base(outside).astype(float)
     both = (n > 0) & (m > 0)

@@ -39,7 +39,7 @@ def one_rate_log_p(
     a, n, b, m = (np.asarray(x, float) for x in (hits_in, base_in, hits_out, base_out))
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = a / n - b / m
-        sign = np.where(difference >= 0, 1.0, -1.0) if side == 0 else float(side)
+        sign = np.where(difference >= 0, 1.0, -1.0) if side == 0 else np.asarray(float(side))
         inside, outside = restricted_rates(a, n, b, m, sign * threshold)
         error = np.sqrt(inside * (1 - inside) / n + outside * (1 - outside) / m)
         log_p = beyond_log_p(difference, error, np.asarray(np.inf), threshold, side)
@@ -49,7 +49,7 @@ def one_rate_log_p(
 def beyond_log_p(
     difference: FloatArray, error: FloatArray, df: FloatArray, threshold: float, side: int = 0
 ) -> FloatArray:
-    """log p of |difference| <= threshold from a standard error (with degrees of freedom, or infinity); `side` as above."""
+    """log p of |difference| <= threshold, from a standard error with degrees of freedom (or infinitely many)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if side:
             return t_log_sf((side * difference - threshold) / error, df)

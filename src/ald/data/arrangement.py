@@ -79,15 +79,15 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
     missing = int(column.missing.sum())
     if missing:
         raise ColumnError(
-            f"cluster {column.name!r} has {missing:,} missing values of {len(column.codes):,}: it must say of every row "
-            "whom it is about"
+            f"cluster {column.name!r} has {missing:,} missing values of {len(column.codes):,}: it must say of every "
+            "row whom it is about"
         )
     sizes = weighted_bincount(column.codes, people, column.n_codes)
     largest, total = int(np.argmax(sizes)), int(sizes.sum())
     if 2 * int(sizes[largest]) > total:
         raise ColumnError(
-            f"cluster {column.name!r}: {shorten(column.words()[largest])!r} has {int(sizes[largest]):,} of {total:,} rows, "
-            "more than half of the data, which then cannot be halved by cluster. Is this the right column?"
+            f"cluster {column.name!r}: {shorten(column.words()[largest])!r} has {int(sizes[largest]):,} of {total:,} "
+            "rows, more than half of the data, which then cannot be halved by cluster. Is this the right column?"
         )
     return column.codes.astype(np.int64)
 
@@ -102,8 +102,8 @@ def own_halves(table: Table, roles: Roles, half: IntArray | None, clusters: IntA
             assert roles.cluster is not None
             example = shorten(table[roles.cluster].words()[int(both[0])])
             raise InputError(
-                f"{len(both):,} clusters of {roles.cluster!r} are in both halves, such as {example!r}: then the data that "
-                "tests a group has helped to suggest it. Give all rows of one person to the same half."
+                f"{len(both):,} clusters of {roles.cluster!r} are in both halves, such as {example!r}: then the data "
+                "that tests a group has helped to suggest it. Give all rows of one person to the same half."
             )
     return half
 
@@ -123,13 +123,13 @@ def _halves_by(column: Column) -> IntArray:
     folded = [word.casefold() for word in words]
     for first, second in HALF_WORDS:
         if sorted(folded) == sorted((first, second)):
-            return (column.codes != folded.index(first)).astype(np.int64)
+            return np.asarray(column.codes != folded.index(first), dtype=np.int64)
     if is_interval_kind(column.kind) or column.kind == "ordinal":
         return column.codes.astype(np.int64)
     known = "; ".join(f"{first} and {second}" for first, second in HALF_WORDS)
     raise ColumnError(
-        f"split {column.name!r} has the values {shown}: which of them is for the search? Use numbers or dates (the lower "
-        f"one is for the search), or one of these pairs of words: {known}."
+        f"split {column.name!r} has the values {shown}: which of them is for the search? Use numbers or dates (the "
+        f"lower one is for the search), or one of these pairs of words: {known}."
     )
 
 

@@ -370,7 +370,7 @@ def stack_columns(first: Column, second: Column) -> Column:
     tables = []
     if first.values is not None and second.values is not None:
         values = np.union1d(first.values, second.values)
-        tables = [np.append(np.searchsorted(values, one.values), len(values)) for one in (first, second)]
+        tables = [np.append(np.searchsorted(values, own), len(values)) for own in (first.values, second.values)]
         joined = Column(name=first.name, kind=first.kind, codes=first.codes, values=values)
     else:
         levels = _joint_order(first, second) if first.kind == "ordinal" else sorted({*first.levels, *second.levels})

@@ -130,7 +130,7 @@ def prepare(
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
     strata = make_strata([table[name] for name in roles.given], people, roles.given_bins) if roles.given else None
     if strata is not None:
-        warnings.extend(check_strata(strata, cells, people, int(cells.max()) + 1))
+        warnings.extend(check_strata(strata, cells.astype(np.int64), people, len(cell_names)))
     clusters = cluster_numbers(table, roles, people)
     design = Design(
         strata=None if strata is None else strata.numbers,
@@ -168,7 +168,8 @@ def _attributes(table: Table, roles: Roles, counts: IntArray | None, total: int)
     for name in names:
         if name in taken:
             raise SettingError(
-                f"column {name!r} cannot be both an attribute and the outcome, prediction, truth, weights, cluster or split"
+                f"column {name!r} cannot be both an attribute and the outcome, prediction, truth, weights, cluster or "
+                "split"
             )
     if not names:
         raise InputError(f"{table.source} has no column left to audit besides {', '.join(map(repr, sorted(taken)))}")

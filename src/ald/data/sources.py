@@ -46,17 +46,15 @@ def load_halves(data: tuple[Any, Any], only: Sequence[str] | None = None) -> tup
     table = stack(first, second)
     half = np.repeat([0, 1], [first.n_rows, second.n_rows])
     for column in table.columns.values():
-        used = [np.unique(column.codes[half == part]) for part in (0, 1)]
-        # A column that never repeats within a data set identifies rows.
-        if all(len(codes) == int((half == part).sum()) for part, codes in enumerate(used)) and not is_interval_kind(
-            column.kind
-        ):
-            both = np.intersect1d(*used)
-            if len(both):
-                raise InputError(
-                    f"{len(both):,} rows are in both data sets, by column {column.name!r} (such as "
-                    f"{shorten(column.words()[int(both[0])])!r}): groups must be tested on people who did not suggest them"
-                )
+        searched, assessed = (np.unique(column.codes[half == part]) for part in (0, 1))
+        # A column of words that never repeats within a data set identifies rows.
+        identifies = (len(searched), len(assessed)) == (first.n_rows, second.n_rows)
+        both = np.intersect1d(searched, assessed)
+        if identifies and not is_interval_kind(column.kind) and len(both):
+            raise InputError(
+                f"{len(both):,} rows are in both data sets, by column {column.name!r} (such as "
+                f"{shorten(column.words()[int(both[0])])!r}): groups must be tested on people who did not suggest them"
+            )
     return table, half
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def _classes(column: Column, counts: IntArray, bins: int) -> tuple[IntArray, tup
         at = np.searchsorted(running, running[-1] * np.arange(1, bins) / bins, side="left") + 1
         starts = np.unique(np.concatenate([[0], at[at < column.n_codes]]))
     edges = np.append(starts, column.n_codes)
-    conditions = tuple(_interval(column, int(low), int(high)) for low, high in zip(edges[:-1], edges[1:], strict=True))
+    conditions = tuple(_interval(column, low, high) for low, high in pairwise(edges.tolist()))
     table = np.append(np.searchsorted(edges, np.arange(column.n_codes), side="right") - 1, len(conditions))
     return table[column.codes], (*conditions, missing)
 
@@ -117,8 +118,8 @@ def check_strata(strata: Strata, cells: IntArray, counts: IntArray, n_cells: int
         warnings.append(f"given {names} has one stratum only: it changes nothing")
     if alone > _ALONE * total:
         warnings.append(
-            f"given {names} makes {n:,} strata, and {alone:,} of {total:,} people are alone in theirs: they are compared "
-            "with nobody. Fewer factors or coarser ones would let more people count."
+            f"given {names} makes {n:,} strata, and {alone:,} of {total:,} people are alone in theirs: they are "
+            "compared with nobody. Fewer factors or coarser ones would let more people count."
         )
     elif silent > _SILENT * total:
         warnings.append(

@@ -132,8 +132,10 @@ class Scorer:
         return value if self.terms.effect == 1.0 else value / self.terms.effect
 
     def within(self, inside: IntArray, totals: IntArray) -> FloatArray:
-        """The statistic of groups within strata: totals [strata (in one axis or more), references, cells], inside likewise
-        after the axes of groups."""
+        """The statistic of groups within strata.
+
+        totals: [strata (in one axis or more), references, cells]; inside: the same, after the axes of groups.
+        """
         inside = inside.reshape(*inside.shape[: inside.ndim - totals.ndim], -1, *totals.shape[-2:])
         totals = totals.reshape(-1, *totals.shape[-2:])
         group = inside.sum(axis=-2)

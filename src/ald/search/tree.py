@@ -80,7 +80,7 @@ class Forest:
 
     @classmethod
     def joined(cls, forests: Sequence[Forest], n_cells: int = 0) -> Forest:
-        """The trees of several forests on the same attributes, one after the other; none at all give an empty forest."""
+        """The trees of several forests on the same attributes, one after the other; of none, an empty forest."""
         if len(forests) == 1:
             return forests[0]
         trees = np.cumsum([0, *(forest.n_trees for forest in forests)]).tolist()
