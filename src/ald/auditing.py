@@ -16,7 +16,8 @@ from ald.criterion import visible
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import as_word
 from ald.data.prepare import DataSummary, Roles, prepare
-from ald.data.sources import load
+from ald.data.sources import load, sha256
+from ald.details import Details, details
 from ald.errors import SettingError
 from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
 from ald.findings import Also, Finding, finding
@@ -160,6 +161,8 @@ def run(
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested, threshold=config.threshold),
         p_any=p_any([split.assessment for split in splits]),
+        details=details(first.listed_criteria, [config.notion] * len(first.chosen), first.d2, config.level),
+        input_sha256=sha256(data),
         _candidates=results,
     )
 
@@ -175,6 +178,11 @@ class Split:
     assessment: Assessment
     order: IntArray
     chosen: IntArray
+
+    @property
+    def listed_criteria(self) -> list[CodedCriterion]:
+        """The listed groups, best first."""
+        return [self.proposed.criteria[i] for i in self.chosen.tolist()]
 
 
 def one_split(
@@ -345,6 +353,8 @@ class Audit:
     forest: the search trees.
     detectable: what the audit could have seen, by share of people.
     p_any: one p-value for "is there any disparity at all", over all halvings.
+    details: listed groups without one of their conditions, and rates along the attributes that they use.
+    input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
     """
 
     config: AuditConfig
@@ -353,6 +363,8 @@ class Audit:
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
+    details: Details
+    input_sha256: str | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
 
     @cached_property
@@ -367,6 +379,10 @@ class Audit:
     @property
     def notion(self) -> Notion:
         return self.config.notion
+
+    def notion_of(self, finding: Finding) -> Notion:
+        """The notion that a finding was assessed for."""
+        return self.notion
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.config import AuditConfig
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
+from ald.details import Details
 from ald.errors import InputError, shorten
 from ald.findings import Finding
 from ald.notions import Notion, Rate
@@ -72,6 +73,30 @@ _DOCUMENT = {
     "p_any": float,
     "detectable": [{"share": float, "psi": _NUMBER}],
     "groups": [_FINDING],
+    "details": {
+        "curves": [
+            {
+                "attribute": str,
+                "kind": str,
+                "bins": [{"counts": [int], "first": _NUMBER, "last": _NUMBER, "levels": [_TEXT], "n_levels": int}],
+            }
+        ],
+        "dropped": [
+            [
+                {
+                    "attribute": str,
+                    "size": int,
+                    "share": float,
+                    "psi": _NUMBER,
+                    "rates_inside": _BY_RATE,
+                    "rates_outside": _BY_RATE,
+                    "interval": [_NUMBER],
+                    "undefined": str,
+                    "within": [[int]],
+                }
+            ]
+        ],
+    },
     "candidates": [_FINDING],
     "forest": {
         "trees": int,
@@ -97,6 +122,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
         "groups": [finding.to_dict() for finding in audit.groups],
+        "details": _plain(audit.details.to_dict()),
         "candidates": [finding.to_dict() for finding in audit.candidates],
         "forest": audit.forest.to_dict(),
     }
@@ -158,6 +184,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             forest=Forest.from_dict(document["forest"]),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
+            details=Details.from_dict(document["details"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
     except InputError:
@@ -212,6 +239,7 @@ def _check_sizes(document: dict[str, Any]) -> None:
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
             )
+    _check_details(document)
     forest = document["forest"]
     columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
     n, books = len(forest["tree"]), forest["attributes"]
@@ -223,3 +251,23 @@ def _check_sizes(document: dict[str, Any]) -> None:
     whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
     if not whole:
         raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
+
+
+def _check_details(document: dict[str, Any]) -> None:
+    """Raises where the details do not fit the groups, the cells or one another."""
+    curves = {curve["attribute"]: curve for curve in document["details"]["curves"]}
+    n_cells = len(document["data"]["cells"])
+    whole = all(len(bin_["counts"]) == n_cells for curve in curves.values() for bin_ in curve["bins"])
+    dropped = document["details"]["dropped"]
+    whole &= len(dropped) == len(document["groups"])
+    for group, entries in zip(document["groups"], dropped, strict=False):
+        used = [condition["attribute"] for condition in group["conditions"]]
+        whole &= all(name in curves for name in used)
+        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
+        for entry in entries:
+            bins = curves[entry["attribute"]]["bins"] if entry["attribute"] in curves else ()
+            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
+            whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
+            whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    if not whole:
+        raise InputError("this audit document is damaged: its `details` do not fit its groups")

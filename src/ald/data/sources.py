@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -32,6 +33,14 @@ def load(data: Any, only: Sequence[str] | None = None) -> Table:
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), a DataFrame "
         "(pandas, Polars, PyArrow, ...) or a dictionary of arrays."
     )
+
+
+def sha256(data: Any) -> str | None:
+    """The SHA-256 of a file, by which one can tell it from any other; None for data that is no file."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    with open(data, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
