@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from ald.search.tree import CodedCriterion, Forest
 from ald.statistics import adjust as adjust_p
 from ald.statistics import rounded
 from ald.threads import available_threads
+
+if TYPE_CHECKING:
+    from ald.report.summary import Report
 
 Progress = Callable[[str, float], None]
 
@@ -405,6 +408,12 @@ class Audit:
         from ald.report.text import to_text
 
         return to_text(self)
+
+    def report(self) -> Report:
+        """The audit in words, numbers and tables, as every format shows it."""
+        from ald.report.summary import summarise
+
+        return summarise(self)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""

@@ -268,10 +268,14 @@ def _print_table(result: Audit) -> None:
     from rich.table import Table
 
     from ald.criterion import visible
-    from ald.report.summary import LIMITATION, facts, headline, printed
+    from ald.report.sentences import headline
+    from ald.report.summary import LIMITATION, facts
+    from ald.report.summary import result as result_of
+    from ald.report.table import printed
 
     console = _console()
     console.print(visible(headline(result)), style="bold")
+    console.print(visible(result_of(result)))
     cells = printed(result)
     # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
     narrow = console.width < _TABLE_WIDTH

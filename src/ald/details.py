@@ -160,8 +160,8 @@ def _bin(view: CoarseView, i: int, piece: IntArray) -> Bin:
     here = present[(present >= column.edges[start]) & (present < column.edges[start + 1])].tolist()
     if attribute.values is not None:
         return Bin(counts=counts, first=float(attribute.values[here[0]]), last=float(attribute.values[here[-1]]))
-    names = tuple(attribute.levels[code] for code in here)
-    return Bin(counts=counts, levels=names if len(names) == 1 else (names[0], names[-1]), n_levels=len(names))
+    ends = tuple(dict.fromkeys((attribute.levels[here[0]], attribute.levels[here[-1]])))
+    return Bin(counts=counts, levels=ends, n_levels=len(here))
 
 
 def _by_name(criterion: CodedCriterion, data: AuditData) -> list[int]:
