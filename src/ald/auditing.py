@@ -446,6 +446,12 @@ class Audit:
 
         return to_markdown(self)
 
+    def to_html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        from ald.report.html import to_html
+
+        return to_html(self.report())
+
     def to_csv(self) -> str:
         """The listed groups as CSV, safe to open in a spreadsheet."""
         from ald.report.csv import to_csv

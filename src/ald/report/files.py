@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ald.auditing import Audit
 
 RENDERERS: dict[str, Callable[[Audit], str]] = {
+    "html": lambda audit: audit.to_html(),
     "json": lambda audit: audit.to_json(),
     "csv": lambda audit: audit.to_csv(),
     "md": lambda audit: audit.to_markdown(),
