@@ -12,8 +12,9 @@ import pytest
 
 import ald
 from ald import Audit, SettingError
-from ald.report import files
-from ald.report.files import check_target, write_report, write_whole
+from ald.report import whole
+from ald.report.files import check_target, write_report
+from ald.report.whole import write_whole
 from tests.tables import people
 
 
@@ -25,6 +26,7 @@ def audit() -> Audit:
 @pytest.mark.parametrize(
     ("name", "render"),
     [
+        ("x.html", Audit.to_html),
         ("x.json", Audit.to_json),
         ("x.csv", Audit.to_csv),
         ("x.md", Audit.to_markdown),
@@ -41,7 +43,7 @@ def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Call
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("x.xlsx", r"cannot tell the format of the report .* Known: \.json, \.csv, \.md"),
+        ("x.xlsx", r"cannot tell the format of the report .* Known: \.html, \.json, \.csv, \.md"),
         ("x", "cannot tell the format"),
         ("none/x.json", "the folder of the report .* does not exist"),
         ("folder.json", "is a folder"),
@@ -67,7 +69,7 @@ def test_interrupted_writing(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, step, fail)
+        patch.setattr(whole.os, step, fail)
         with pytest.raises(error):
             write_whole(str(target), b"new")
     assert target.read_text() == "old"
@@ -83,7 +85,7 @@ def test_interrupted_after_the_last_step(tmp_path: Path, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "replace", replace_and_fail)
+        patch.setattr(whole.os, "replace", replace_and_fail)
         with pytest.raises(KeyboardInterrupt):
             write_whole(str(tmp_path / "x.json"), b"new")
     assert (tmp_path / "x.json").read_bytes() == b"new"

@@ -198,7 +198,7 @@ def _table(
         ),
         class_="scroll",
         tabindex=0,
-        role="region",
+        role="group",
         aria_label=table.caption,
     )
 
@@ -251,7 +251,7 @@ def _code(card: Card) -> Content:
 
 
 def _codeblock(language: str, code: Content) -> Markup:
-    block = element("pre", element("code", code), tabindex=0, role="region", aria_label=f"The group as {language}")
+    block = element("pre", element("code", code), tabindex=0, role="group", aria_label=f"The group as {language}")
     return element("figure", element("figcaption", language), block, class_="code")
 
 
@@ -302,7 +302,7 @@ def _curve_table(view: CurveView) -> Markup:
         f'<table class="dense"><caption>{markup(caption)}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
-    return element("div", Markup(table), class_="scroll", tabindex=0, role="region", aria_label=caption)
+    return element("div", Markup(table), class_="scroll", tabindex=0, role="group", aria_label=caption)
 
 
 def _tree(card: Card) -> Content:
@@ -313,7 +313,7 @@ def _tree(card: Card) -> Content:
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
     return [
         element("p", told, class_="note"),
-        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="region",
+        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="group",
                                   aria_label="The search tree as a picture"), class_="picture tree"),
         element("details", element("summary", f"The whole tree as a list: {total:,} nodes"),
                 _outline(card.tree, card.node), class_="outline"),
@@ -333,7 +333,7 @@ def _outline(tree: Tree, node: int) -> Markup:
             continue
         each = tree.nodes[at]
         psi = shown_psi(each)
-        branch = f"{markup(_cut(each.branch, 60))} " if each.branch else "all "
+        branch = f"{markup(_cut(each.branch, 60))} " if each.branch else ""
         label = f"{branch}<i class=s{scale.step(each.psi)}>{psi}</i> {each.n:,} · {each.share:.1%}"
         mark = " class=on" if at in path else ""
         if not each.children:

@@ -66,7 +66,7 @@ def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:
         )
     hint = "Point at a node, or go to it with the tab key, for its numbers."
     title = f"Search tree {tree.number + 1} and the path to node {node}"
-    below = text(0, height - _TIP_LINE * _TIP_LINES + 8, hint, class_="soft")
+    below = text(0, height - _TIP_LINE * _TIP_LINES + 8, hint, class_="soft hint")
     content = (_legend(scale), below, edges, nodes)
     return picture(width, height, title, _description(tree, path, len(shown)), *content, role="group")
 
