@@ -40,6 +40,14 @@ def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Call
     assert (tmp_path / name).read_bytes() == render(audit).encode()
 
 
+def test_saving(tmp_path: Path, audit: Audit) -> None:
+    """An audit saves itself by the ending too, and refuses what could not be written."""
+    audit.save(tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_text("utf-8") == audit.to_html()
+    with pytest.raises(SettingError, match="cannot tell the format"):
+        audit.save(str(tmp_path / "x"))
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
