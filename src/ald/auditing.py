@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from ald.data.coded import AuditData
 from ald.data.columns import as_word
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
 from ald.data.roles import Roles
-from ald.data.sources import load, load_halves
+from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
+from ald.details import Details, Subject, details
 from ald.errors import InputError, SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
@@ -31,6 +33,10 @@ from ald.search.growth import GrowthRules
 from ald.search.tree import Forest
 from ald.steps import Progress, Split, assessment_terms, minimum_rows, one_split, p_any, stability
 from ald.threads import available_threads
+
+if TYPE_CHECKING:
+    from ald.report.summary import Report
+    from ald.report.svg import Picture
 
 
 def audit(
@@ -238,7 +244,7 @@ def run(
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
-        return _without_search(prepared, asked, config, named)
+        return _without_search(data, prepared, asked, config, named)
     splits = [one_split(prepared.data, asked, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
     first = splits[0]
     results = Results(
@@ -257,6 +263,8 @@ def run(
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
         p_any=p_any([split.scores for split in splits]),
+        details=details(_subjects(first, config), assessment_terms(config)),
+        input_sha256=None if config.split == "own" else sha256(data),
         _candidates=results,
     )
 
@@ -324,7 +332,7 @@ def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditCon
 
 
 def _without_search(
-    prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
+    data: Any, prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
 ) -> Audit:
     return Audit(
         config=config,
@@ -334,8 +342,25 @@ def _without_search(
         forest=Forest.joined([], len(asked[0].cell_names)),
         detectable=(),
         p_any=1.0,
+        details=Details(),
+        input_sha256=sha256(data),
         _candidates=(),
     )
+
+
+def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
+    """The listed groups with what a report needs to show them."""
+    places, criteria, several = split.places, split.criteria, len(config.outcomes) > 1
+    answers = [split.answers[places[i][0]] for i in split.chosen.tolist()]
+    return [
+        Subject(
+            criterion=criteria[i],
+            notion=answer.question.notion,
+            outcome=answer.question.outcome if several else None,
+            data=answer.d2,
+        )
+        for i, answer in zip(split.chosen.tolist(), answers, strict=True)
+    ]
 
 
 def _with_halves(summary: DataSummary, split: Split) -> DataSummary:
@@ -375,6 +400,8 @@ class Audit:
     forest: the search trees.
     detectable: what the audit could have seen, by share of people.
     p_any: one p-value for "is there any disparity at all", over all halvings.
+    details: listed groups without one of their conditions, and rates along the attributes that they use.
+    input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
     """
 
     config: AuditConfig
@@ -384,11 +411,24 @@ class Audit:
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
+    details: Details
+    input_sha256: str | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for group in (*self.groups, *self.named):
+            group.at_home(self)
 
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:
-        return self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+        found = self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+        return tuple(finding.at_home(self) for finding in found)
+
+    def first_candidates(self, n: int) -> tuple[Finding, ...]:
+        """The first candidates in ranked order, without writing out all others."""
+        if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
+            return self.candidates[:n]
+        return tuple(self._candidates[i].at_home(self) for i in self._candidates.split.order[:n].tolist())
 
     @property
     def n_candidates(self) -> int:
@@ -417,14 +457,44 @@ class Audit:
         n = len(self.groups)
         return (
             f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} "
-            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them; see .groups, .to_frame(), "
-            ".to_json()>"
+            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them, audit.save('audit.html') "
+            "writes the report; see .groups, .to_frame(), .to_json()>"
         )
 
     def __str__(self) -> str:
         from ald.report.text import to_text
 
         return to_text(self)
+
+    def report(self) -> Report:
+        """The audit in words, numbers and tables, as every format shows it."""
+        from ald.report.summary import summarise
+
+        return summarise(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
+        from ald.report.files import check_target, write_report
+
+        check_target(os.fspath(path))
+        write_report(self, os.fspath(path))
+
+    def plot_tree(self, finding: Finding, levels: int | None = 3) -> Picture:
+        """The search tree of a finding as a picture (SVG), down to some levels; None for all."""
+        from ald.report.notebook import plot_tree
+
+        return plot_tree(self, finding, levels)
+
+    def _repr_html_(self) -> str:
+        from ald.report.notebook import audit_html
+
+        return audit_html(self)
+
+    def finding_html(self, finding: Finding) -> str:
+        """A finding as notebooks show it."""
+        from ald.report.notebook import finding_html
+
+        return finding_html(self, finding)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""
@@ -437,6 +507,12 @@ class Audit:
         from ald.schema import audit_to_dict
 
         return audit_to_dict(self)
+
+    def to_reduced_dict(self, candidates: int) -> dict[str, Any]:
+        """The audit as plain data, with some candidates and the trees of listed groups only: what fits on a page."""
+        from ald.schema import reduced_to_dict
+
+        return reduced_to_dict(self, candidates)
 
     def to_json(self) -> str:
         """The whole audit as JSON. Same audit, same bytes."""
@@ -456,6 +532,12 @@ class Audit:
         from ald.report.markdown import to_markdown
 
         return to_markdown(self)
+
+    def to_html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        from ald.report.html import to_html
+
+        return to_html(self.report())
 
     def to_csv(self) -> str:
         """The listed groups as CSV, safe to open in a spreadsheet."""

@@ -116,7 +116,7 @@ def _output_options(command: Command) -> Command:
         click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True,
                      help="What to print."),
         click.option("-o", "--output", multiple=True, type=click.Path(),
-                     help="Also write a report; format by ending: .json, .csv, .md, .txt. May be repeated."),
+                     help="Also write a report; format by ending: .html, .json, .csv, .md, .txt. May be repeated."),
     ])  # fmt: skip
 
 
@@ -199,8 +199,7 @@ def _check_targets(output: tuple[str, ...], data: list[str]) -> None:
     for path in output:
         check_target(path)
         for file in data:
-            if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-                raise SettingError(f"the report {path!r} would overwrite the data")
+            _keep_input(path, file, "data")
 
 
 @cli.command()
@@ -228,6 +227,45 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
 
 
 @cli.command()
+@click.argument("document", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    required=True,
+    type=click.Path(),
+    help="Where to write; format by ending: .html, .json, .csv, .md, .txt. May be repeated.",
+)
+@click.option("--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256.")
+def report(document: str, output: tuple[str, ...], data: str | None) -> None:
+    """Write reports of an earlier audit from its JSON DOCUMENT.
+
+    \b
+    ald audit decisions.csv --outcome approved --output audit.json
+    ald report audit.json --output audit.html --data decisions.csv
+    """
+    from dataclasses import replace
+
+    from ald.auditing import Audit
+    from ald.criterion import visible
+    from ald.data.sources import sha256
+    from ald.report.files import check_target, write_report
+
+    for path in output:
+        check_target(path)
+        _keep_input(path, document, "document")
+    for source in (document, data):
+        if source is not None and not os.path.isfile(source):
+            raise InputError(f"there is no file {source!r}")
+    with open(document, "rb") as file:
+        result = Audit.from_json(file.read())
+    result = replace(result, input_sha256=sha256(data))
+    for path in output:
+        write_report(result, path)
+        click.echo(f"Wrote {visible(path)}", err=True)
+
+
+@cli.command()
 def notions() -> None:
     """List the fairness notions."""
     from rich.table import Table
@@ -245,6 +283,12 @@ def notions() -> None:
 def version() -> None:
     """Print the version."""
     click.echo(f"ald {__version__}")
+
+
+def _keep_input(path: str, source: str, what: str) -> None:
+    """Raises if a report would take the place of what it is made from."""
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+        raise SettingError(f"the report {path!r} would overwrite the {what}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -348,10 +392,14 @@ def _print_table(result: Audit) -> None:
     from rich.table import Table
 
     from ald.criterion import visible
-    from ald.report.summary import LIMITATION, facts, headline, printed
+    from ald.report.sentences import headline
+    from ald.report.summary import LIMITATION, facts
+    from ald.report.summary import result as result_of
+    from ald.report.table import printed
 
     console = _console()
     console.print(visible(headline(result)), style="bold")
+    console.print(visible(result_of(result)))
     cells = printed(result)
     # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
     narrow = console.width < _TABLE_WIDTH

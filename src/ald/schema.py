@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from math import isfinite
 from types import NoneType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.config import AuditConfig
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
+from ald.details import Details
 from ald.errors import InputError, shorten
 from ald.findings import Finding
 from ald.notions import Notion, Rate
@@ -101,6 +103,31 @@ _DOCUMENT = {
     "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
     "groups": [_FINDING],
     "named": [_FINDING],
+    "details": {
+        "curves": [
+            {
+                "attribute": str,
+                "kind": str,
+                "outcome": _TEXT,
+                "bins": [{"counts": [int], "first": _NUMBER, "last": _NUMBER, "levels": [_TEXT], "n_levels": int}],
+            }
+        ],
+        "dropped": [
+            [
+                {
+                    "attribute": str,
+                    "size": int,
+                    "share": float,
+                    "psi": _NUMBER,
+                    "rates_inside": _BY_RATE,
+                    "rates_outside": _BY_RATE,
+                    "interval": [_NUMBER],
+                    "undefined": str,
+                    "within": [[int]],
+                }
+            ]
+        ],
+    },
     "candidates": [_FINDING],
     "forest": {
         "trees": int,
@@ -116,6 +143,21 @@ _DOCUMENT = {
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain data: only text, numbers, true, false, null, lists and dictionaries."""
+    return _to_dict(audit, audit.candidates, audit.forest)
+
+
+def reduced_to_dict(audit: Audit, candidates: int) -> dict[str, Any]:
+    """The same with some candidates only, and without trees that no listed group comes from; `reduced` counts both."""
+    trees = {finding.tree for finding in audit.groups if finding.tree is not None}
+    document = _to_dict(audit, audit.first_candidates(candidates), audit.forest.only(trees))
+    left_out = {
+        "trees": audit.forest.n_trees - len(trees),
+        "candidates": audit.n_candidates - len(document["candidates"]),
+    }
+    return {"schema": document.pop("schema"), "reduced": left_out, **document}
+
+
+def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dict[str, Any]:
     config = {field.name: getattr(audit.config, field.name) for field in fields(AuditConfig) if field.name != "notion"}
     return {
         "schema": SCHEMA,
@@ -127,8 +169,9 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "detectable": [asdict(entry) for entry in audit.detectable],
         "groups": [finding.to_dict() for finding in audit.groups],
         "named": [finding.to_dict() for finding in audit.named],
-        "candidates": [finding.to_dict() for finding in audit.candidates],
-        "forest": audit.forest.to_dict(),
+        "details": _plain(audit.details.to_dict()),
+        "candidates": [finding.to_dict() for finding in candidates],
+        "forest": forest.to_dict(),
     }
 
 
@@ -168,6 +211,11 @@ def audit_from_json(text: str | bytes) -> Audit:
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
         raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
+    if isinstance(document.get("reduced"), dict) and document["reduced"].get("candidates"):
+        raise InputError(
+            "this is the reduced document of a report, without most of its candidates; read the one that "
+            "audit.save('audit.json') or --output audit.json wrote"
+        )
     try:
         _check(document, _DOCUMENT, "")
         _check_sizes(document)
@@ -194,6 +242,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             forest=Forest.from_dict(document["forest"]),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
+            details=Details.from_dict(document["details"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
     except InputError:
@@ -249,6 +298,7 @@ def _check_sizes(document: dict[str, Any]) -> None:
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
             )
+    _check_details(document)
     forest = document["forest"]
     columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
     n, books = len(forest["tree"]), forest["attributes"]
@@ -260,3 +310,25 @@ def _check_sizes(document: dict[str, Any]) -> None:
     whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
     if not whole:
         raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
+
+
+def _check_details(document: dict[str, Any]) -> None:
+    """Raises where the details do not fit the groups, the cells or one another."""
+    curves = {(curve["attribute"], curve["outcome"]): curve for curve in document["details"]["curves"]}
+    cells = {len(group["counts_inside"]) for group in document["groups"]}
+    n_cells = max(cells, default=0)
+    whole = len(cells) <= 1
+    whole &= all(len(bin_["counts"]) == n_cells for curve in curves.values() for bin_ in curve["bins"])
+    dropped = document["details"]["dropped"]
+    whole &= len(dropped) == len(document["groups"])
+    for group, entries in zip(document["groups"], dropped, strict=False):
+        used = [condition["attribute"] for condition in group["conditions"]]
+        whole &= all((name, group["outcome"]) in curves for name in used)
+        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
+        for entry in entries:
+            bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
+            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
+            whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
+            whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    if not whole:
+        raise InputError("this audit document is damaged: its `details` do not fit its groups")

@@ -12,8 +12,9 @@ import pytest
 
 import ald
 from ald import Audit, SettingError
-from ald.report import files
-from ald.report.files import check_target, write_report, write_whole
+from ald.report import whole
+from ald.report.files import check_target, write_report
+from ald.report.whole import write_whole
 from tests.tables import people
 
 
@@ -25,6 +26,7 @@ def audit() -> Audit:
 @pytest.mark.parametrize(
     ("name", "render"),
     [
+        ("x.html", Audit.to_html),
         ("x.json", Audit.to_json),
         ("x.csv", Audit.to_csv),
         ("x.md", Audit.to_markdown),
@@ -38,10 +40,18 @@ def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Call
     assert (tmp_path / name).read_bytes() == render(audit).encode()
 
 
+def test_saving(tmp_path: Path, audit: Audit) -> None:
+    """An audit saves itself by the ending too, and refuses what could not be written."""
+    audit.save(tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_text("utf-8") == audit.to_html()
+    with pytest.raises(SettingError, match="cannot tell the format"):
+        audit.save(str(tmp_path / "x"))
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("x.xlsx", r"cannot tell the format of the report .* Known: \.json, \.csv, \.md"),
+        ("x.xlsx", r"cannot tell the format of the report .* Known: \.html, \.json, \.csv, \.md"),
         ("x", "cannot tell the format"),
         ("none/x.json", "the folder of the report .* does not exist"),
         ("folder.json", "is a folder"),
@@ -67,7 +77,7 @@ def test_interrupted_writing(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, step, fail)
+        patch.setattr(whole.os, step, fail)
         with pytest.raises(error):
             write_whole(str(target), b"new")
     assert target.read_text() == "old"
@@ -83,7 +93,7 @@ def test_interrupted_after_the_last_step(tmp_path: Path, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "replace", replace_and_fail)
+        patch.setattr(whole.os, "replace", replace_and_fail)
         with pytest.raises(KeyboardInterrupt):
             write_whole(str(tmp_path / "x.json"), b"new")
     assert (tmp_path / "x.json").read_bytes() == b"new"

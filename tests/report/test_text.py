@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import ald
 from ald import Audit, Notion, Rate
 from ald.report.markdown import escape
-from ald.report.summary import LIMITATION, facts, headline, interval, percent, plain, signed
+from ald.report.sentences import headline
+from ald.report.summary import LIMITATION, facts
+from ald.report.words import interval, percent, plain, signed
 from tests.tables import decisions, hostile, people
 
 UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -89,7 +91,7 @@ def test_nothing_found() -> None:
     columns["y"] = [i % 2 for i in range(600)]
     audit = ald.audit(columns, outcome="y", trees=2, level=1e-12)
     assert audit.groups == ()
-    assert "No group with a significant disparity" in str(audit)
+    assert "no group was found with a significant disparity" in str(audit)
     assert "Smallest |psi| that these tests find with 80% power in a group of: 1% of people: " in unwrapped(str(audit))
     assert "Smallest |psi| that these tests find" in audit.to_markdown().replace("\\", "")
     assert bare(audit.to_markdown()).count("|") == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -66,6 +67,14 @@ def _same(first: Table, second: Table) -> bool:
         np.array_equal(first[name].codes, second[name].codes) and first[name].words() == second[name].words()
         for name in first.names
     )
+
+
+def sha256(data: Any) -> str | None:
+    """The SHA-256 of a file, by which one can tell it from any other; None for data that is no file."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    with open(data, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:

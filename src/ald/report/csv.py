@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from ald.criterion import visible
-from ald.report.summary import columns
+from ald.report.table import columns
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ald.errors import SettingError
+from ald.report.whole import write_whole
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
 
 RENDERERS: dict[str, Callable[[Audit], str]] = {
+    "html": lambda audit: audit.to_html(),
     "json": lambda audit: audit.to_json(),
     "csv": lambda audit: audit.to_csv(),
     "md": lambda audit: audit.to_markdown(),
@@ -49,27 +49,3 @@ def check_target(path: str) -> None:
 def write_report(audit: Audit, path: str) -> None:
     """Writes the report in the format of the path's ending."""
     write_whole(path, RENDERERS[format_of(path)](audit).encode("utf-8"))
-
-
-def write_whole(path: str, content: bytes) -> None:
-    """Replaces the file in one step: whoever looks sees the old file or the new one, whatever interrupts us."""
-    target = os.path.realpath(path)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ald-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # already in its place
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -6,7 +6,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from ald.errors import SettingError
-from ald.report.summary import columns
+from ald.report.table import columns
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

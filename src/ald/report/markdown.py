@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ald.criterion import visible
-from ald.report.summary import LIMITATION, facts, headline, printed
+from ald.report.sentences import headline
+from ald.report.summary import LIMITATION, facts, result
+from ald.report.table import printed
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -25,7 +27,7 @@ def escape(text: str) -> str:
 
 def to_markdown(audit: Audit) -> str:
     """Headline, table of listed groups, facts and limitation."""
-    lines = ["# Audit for disparities", "", escape(headline(audit)), ""]
+    lines = ["# Audit for disparities", "", escape(headline(audit)), "", escape(result(audit)), ""]
     cells = printed(audit)
     if audit.groups:
         lines.append("| # | " + " | ".join(escape(cell.header) for cell in cells) + " |")

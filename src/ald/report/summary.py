@@ -1,13 +1,28 @@
-"""What every rendering shows, said once: the headline sentences and the table of listed groups."""
+"""What every rendering shows, said once: an audit summarised in words, numbers and tables.
+
+`summarise` makes the `Report`; renderers only lay it out. Nothing in a report is escaped: each renderer escapes for
+its own format.
+"""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+import platform
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ald.findings import Finding, p_text
+import numpy as np
+import scipy
+
+from ald.details import Dropped
+from ald.findings import Finding
+from ald.notions import Notion
+from ald.report.code import to_pandas, to_sql
+from ald.report.curves import CurveView, curve_view
+from ald.report.sentences import among, certainty, compared_with, could_have_seen, headline, lead, magnitude, statement
+from ald.report.table import Column, Entry, Table, confidence_text, ranked_table
+from ald.report.trees import Tree, tree_of
+from ald.report.words import confidence, count, interval, p_value, percent, readable, signed
+from ald.version import __version__
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -19,168 +34,407 @@ LIMITATION = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """A column of the table: its header, and a finding's value as a number or text, and as it is printed."""
+class Section:
+    """A part of a report: a title, sentences, and a table if there is one. `key` names it for renderers."""
 
     key: str
-    header: str
-    value: Callable[[Finding], Any]
-    text: Callable[[Finding], str]
-    is_number: bool = True
-
-    @property
-    def is_main(self) -> bool:
-        """Whether the column stays where there is little room."""
-        return self.key in ("criterion", "people", "psi", "p_adjusted")
-
-    @property
-    def is_short(self) -> bool:
-        """Whether the column's texts are short enough to stand in one line."""
-        return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    table: Table | None = None
 
 
-def columns(audit: Audit) -> list[Cell]:
-    """The columns of the ranked table, for the audit's notion."""
-    cells = [
-        Cell(
-            key="criterion",
-            header="group",
-            value=lambda f: str(f.criterion),
-            text=lambda f: str(f.criterion),
-            is_number=False,
-        ),
-        Cell(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),
-        Cell(key="share", header="share", value=lambda f: f.share, text=lambda f: f"{f.share:.1%}"),
-        Cell(key="psi", header="psi", value=lambda f: f.psi, text=lambda f: signed(f.psi)),
-    ]
-    rates = audit.notion.rates
-    for rate in rates:
-        key = rate.key
-        if len(rates) > 1:
-            cells.append(Cell(key=f"psi_{key}", header=f"psi {key}",
-                              value=lambda f, k=key: f.parts[k], text=lambda f, k=key: signed(f.parts[k])))  # type: ignore[misc]  # fmt: skip
-        cells.append(Cell(key=f"{key}_inside", header=f"{key} in",
-                          value=lambda f, k=key: f.rates_inside[k], text=lambda f, k=key: plain(f.rates_inside[k])))  # type: ignore[misc]  # fmt: skip
-        cells.append(Cell(key=f"{key}_outside", header=f"{key} out",
-                          value=lambda f, k=key: f.rates_outside[k], text=lambda f, k=key: plain(f.rates_outside[k])))  # type: ignore[misc]  # fmt: skip
-    key = rates[0].key
-    if len(rates) == 1:
-        cells.append(Cell(key="ratio", header="ratio",
-                          value=lambda f: f.ratios[key], text=lambda f: plain(f.ratios[key], 2)))  # fmt: skip
-    confidence = f"{confidence_text(audit)} interval"
-    return [
-        *cells,
-        Cell(key="lower", header=confidence, value=lambda f: f.interval[0], text=lambda f: interval(f.interval)),
-        Cell(key="upper", header="", value=lambda f: f.interval[1], text=lambda f: ""),
-        Cell(key="statistic", header="chi2", value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
-        Cell(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
-             text=lambda f: p_text(f.log10_p_adjusted).removeprefix("p = ")),
-        Cell(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
-        Cell(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
-        Cell(key="stability", header="", value=lambda f: f.stability, text=lambda f: percent(f.stability)),
-    ]  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A number that stands out, with what it counts."""
+
+    text: str
+    label: str
 
 
-def printed(audit: Audit) -> list[Cell]:
-    """The columns of the table as people read it: fewer, with what belongs together in one."""
-    everything = {cell.key: cell for cell in columns(audit)}
-    cells = [everything["criterion"]]
-    cells.append(_text("people", lambda f: f"{f.size:,} ({f.share:.1%})"))
-    cells.append(everything["psi"])
-    cells.append(_text(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
-    for rate in audit.notion.rates:
-        cells.append(
-            _text(f"{rate.key} in / out", functools.partial(_rate_text, rate.key, len(audit.notion.rates) > 1))
-        )
-    cells += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
-    if audit.config.repeats > 1:
-        cells.append(_text("listed again", lambda f: percent(f.stability)))
-    return cells
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """Everything about one listed group.
+
+    `rank` is its place in the list; `rank_confidence` and `rank_magnitude` are its places by p-value and by |psi|.
+    `sentences`: the disparity, its size and its certainty. `pandas` and `sql` pick its members; `sql` may be None.
+    `numbers`: one row per rate. `breakdown`: the group, and what it is without each of its conditions, as a table and
+    as `dropped`. `close`: groups folded into it. `strata`: it in every stratum of legitimate factors.
+    `curves`: its rates along its attributes. `tree`, `node`: where the search met it, and `origin`: how, in a sentence.
+    """
+
+    rank: int
+    rank_confidence: int
+    rank_magnitude: int
+    finding: Finding
+    notion: Notion
+    criterion: str
+    sentences: tuple[str, ...]
+    pandas: str
+    sql: str | None
+    numbers: Table
+    breakdown: Table | None
+    dropped: tuple[Dropped, ...]
+    close: Table | None
+    strata: Table | None
+    curves: tuple[CurveView, ...]
+    tree: Tree
+    node: int
+    origin: str
 
 
-def confidence_text(audit: Audit) -> str:
-    """The confidence of the intervals of listed groups, which may be above 1 - level to make up for their selection."""
-    level = audit.groups[0].interval_level if audit.groups else 1 - audit.config.level
-    return f"{100 * level:.3g}%"
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """An audit as every format shows it: summarised once, rendered many times.
+
+    `sections` holds all that follows the groups: what could have been seen, the data, warnings, method, settings,
+    versions and limits. `section(key)` finds one.
+    """
+
+    title: str
+    headline: str
+    lead: tuple[str, ...]
+    result: str
+    figures: tuple[Figure, ...]
+    table: Table
+    cards: tuple[Card, ...]
+    sections: tuple[Section, ...]
+    limitation: str
+    audit: Audit
+
+    def section(self, key: str) -> Section:
+        """The section of this key."""
+        return next(section for section in self.sections if section.key == key)
 
 
-def _text(header: str, text: Callable[[Finding], str]) -> Cell:
-    return Cell(key=header, header=header, value=text, text=text)
-
-
-def _rate_text(key: str, with_difference: bool, finding: Finding) -> str:
-    text = f"{percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}"
-    return f"{text} ({signed(finding.parts[key])})" if with_difference else text
-
-
-def headline(audit: Audit) -> str:
-    """What was found, in one sentence."""
-    data, n = audit.data_summary, len(audit.groups)
-    if not audit.groups:
-        threshold = audit.config.threshold
-        what = f"disparity significantly larger than {threshold:g}" if threshold else "significant disparity"
-        return (
-            f"No group with a {what} ({audit.notion.name}, level {audit.config.level:g}) among "
-            f"{audit.n_candidates:,} tested on {data.rows_assess:,} people."
-        )
-    first = audit.groups[0]
-    return (
-        f"{n} group{'' if n == 1 else 's'} listed of {audit.n_candidates:,} tested on {data.rows_assess:,} people; "
-        f"first: {first.criterion} ({described(first, audit)})."
+def summarise(audit: Audit) -> Report:
+    """The audit in words, numbers and tables."""
+    return Report(
+        title="Audit for disparities",
+        headline=headline(audit),
+        lead=tuple(lead(audit)),
+        result=result(audit),
+        figures=_figures(audit),
+        table=ranked_table(audit),
+        cards=_cards(audit),
+        sections=tuple(section for section in _sections(audit) if section.paragraphs or section.table),
+        limitation=LIMITATION,
+        audit=audit,
     )
 
 
-def described(finding: Finding, audit: Audit) -> str:
-    """The disparity in words: rates inside and outside of each rate."""
-    parts = []
-    for rate in audit.notion.rates:
+def result(audit: Audit) -> str:
+    """How many groups were listed of how many tested."""
+    level = audit.config.level
+    names = ", ".join(notion.name for notion in audit.config.notions)
+    if not audit.config.search:
+        return f"{count(len(audit.named), 'test')} on all {among(audit)} ({names}, level {level:g})."
+    listed = count(len(audit.groups), "group") if audit.groups else "No group"
+    return (
+        f"{listed} listed of {audit.n_candidates:,} tested on {among(audit)} that the search never saw "
+        f"({names}, level {level:g})."
+    )
+
+
+def _figures(audit: Audit) -> tuple[Figure, ...]:
+    data = audit.data_summary
+    if not audit.config.search:
+        return (
+            Figure(text=f"{data.rows:,}", label="people" if data.clusters is None else "rows"),
+            Figure(text=f"{len(audit.config.groups_of_interest):,}", label="groups named"),
+            Figure(text=f"{len(_significant(audit)):,}", label="significant tests"),
+        )
+    people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
+    return (
+        *people,
+        Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
+        Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
+        Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
+        Figure(text=f"{audit.n_candidates:,}", label=f"group{'' if audit.n_candidates == 1 else 's'} tested"),
+        Figure(text=f"{len(audit.groups):,}", label="listed"),
+    )
+
+
+def _significant(audit: Audit) -> list[Finding]:
+    """The named groups with a significant disparity."""
+    return [one for one in audit.named if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]
+
+
+def _cards(audit: Audit) -> tuple[Card, ...]:
+    confidence = _places([finding.log10_p or 0.0 for finding in audit.groups])
+    magnitudes = _places([-abs(finding.psi or 0.0) for finding in audit.groups])
+    trees: dict[tuple[int | None, Notion], Tree] = {}
+    cards = []
+    for i, finding in enumerate(audit.groups):
+        notion = audit.notion_of(finding)
+        key = (finding.tree, notion)
+        if key not in trees:
+            trees[key] = tree_of(audit.forest, finding.tree or 0, notion)
+        sentence = statement(finding, audit)
+        cards.append(
+            Card(
+                rank=i + 1,
+                rank_confidence=confidence[i],
+                rank_magnitude=magnitudes[i],
+                finding=finding,
+                notion=notion,
+                criterion=str(readable(finding.criterion)),
+                sentences=(
+                    f"{sentence[0].upper()}{sentence[1:]}.",
+                    magnitude(finding, audit),
+                    certainty(finding, audit),
+                ),
+                pandas=to_pandas(finding.criterion),
+                sql=to_sql(finding.criterion),
+                numbers=_numbers(finding, notion, audit),
+                breakdown=_breakdown(finding, audit.details.dropped[i], audit),
+                dropped=audit.details.dropped[i],
+                close=_close(finding),
+                strata=_strata(finding, notion),
+                curves=_curves(finding, notion, audit.details.dropped[i], audit),
+                tree=trees[key],
+                node=finding.node or 1,
+                origin=_origin(finding, audit),
+            )
+        )
+    return tuple(cards)
+
+
+def _origin(finding: Finding, audit: Audit) -> str:
+    """How the group was found."""
+    place = f"node {finding.node} of tree {(finding.tree or 0) + 1}"
+    if audit.config.explores:
+        return (
+            f"Found by exploring from all trees and combinations. Shown is the node of the forest whose people are "
+            f"most alike, {place}; it need not be the same group."
+        )
+    return f"Proposed by {place}."
+
+
+def _places(values: list[float]) -> list[int]:
+    """The place of each value, smallest first; ties in the order given."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    return [order.index(i) + 1 for i in range(len(values))]
+
+
+def _columns(*heads: str) -> tuple[Column, ...]:
+    """Columns of a table whose first column is text."""
+    return tuple(Column(key=head, header=head, is_number=i > 0) for i, head in enumerate(heads))
+
+
+def _number(value: float | None, text: str) -> Entry:
+    return Entry(text=text, value=value)
+
+
+def _numbers(finding: Finding, notion: Notion, audit: Audit) -> Table:
+    """One row per rate: inside, outside, difference, interval, ratio."""
+    rows = []
+    for rate in notion.rates:
         inside, outside = finding.rates_inside[rate.key], finding.rates_outside[rate.key]
-        if inside is None or outside is None:
-            parts.append(f"{rate.name} undefined")
-        else:
-            parts.append(f"{rate.name} {inside:.1%} against {outside:.1%} among everyone else")
-    return "; ".join(parts)
+        difference, ratio = finding.parts[rate.key], finding.ratios[rate.key]
+        bounds = finding.part_intervals[rate.key]
+        rows.append(
+            (
+                Entry(text=rate.name, value=rate.name),
+                _number(inside, percent(inside)),
+                _number(outside, percent(outside)),
+                _number(difference, signed(difference)),
+                _number(bounds[0], interval(bounds)),
+                _number(ratio, "undefined" if ratio is None else f"{ratio:.2f}"),
+            )
+        )
+    heads = ("rate", "inside", "outside", "difference", f"{confidence_text(audit)} interval", "ratio")
+    caption = f"Rates of the group and of {compared_with(audit.config)}"
+    return Table(caption=caption, columns=_columns(*heads), rows=tuple(rows))
+
+
+def _strata(finding: Finding, notion: Notion) -> Table | None:
+    """The group in every stratum of legitimate factors: what psi is a mean of."""
+    if not finding.strata:
+        return None
+    rows = tuple(
+        (
+            Entry(text=str(readable(stratum.criterion)), value=str(stratum.criterion)),
+            _number(stratum.size, f"{stratum.size:,}"),
+            _number(stratum.size_outside, f"{stratum.size_outside:,}"),
+            *(
+                _number(value, text(value))
+                for rate in notion.rates
+                for value, text in (
+                    (stratum.rates_inside[rate.key], percent),
+                    (stratum.rates_outside[rate.key], percent),
+                    (stratum.parts[rate.key], signed),
+                )
+            ),
+            _number(stratum.weight, percent(stratum.weight)),
+        )
+        for stratum in finding.strata
+    )
+    by_rate = [f"{rate.key} {what}" for rate in notion.rates for what in ("inside", "outside", "difference")]
+    heads = _columns("stratum", "people inside", "outside", *by_rate, "weight")
+    return Table(caption="The group in every stratum; psi is the weighted mean", columns=heads, rows=rows)
+
+
+def _breakdown(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> Table | None:
+    """The group, and what is left of the disparity without each of its conditions."""
+    if not dropped:
+        return None
+    whole = (
+        Entry(text="the group itself", value="the group itself"),
+        _number(finding.size, f"{finding.size:,}"),
+        _number(finding.share, percent(finding.share)),
+        _number(finding.psi, signed(finding.psi)),
+        _number(finding.interval_unadjusted[0], interval(finding.interval_unadjusted)),
+    )
+    rows = [
+        (
+            Entry(text=f"without {condition}", value=condition.attribute),
+            _number(entry.size, f"{entry.size:,}"),
+            _number(entry.share, percent(entry.share)),
+            _number(entry.psi, signed(entry.psi)),
+            _number(entry.interval[0], interval(entry.interval)),
+        )
+        for condition, entry in zip(readable(finding.criterion), dropped, strict=True)
+    ]
+    heads = _columns("group", "people", "share", "psi", f"{100 * (1 - audit.config.level):.3g}% interval")
+    caption = "How the disparity changes when one condition is dropped; intervals are for one group at a time"
+    return Table(caption=caption, columns=heads, rows=(whole, *rows))
+
+
+def _close(finding: Finding) -> Table | None:
+    """Groups that the search found close to this one, and that were not tested beside it."""
+    if not finding.also:
+        return None
+    rows = tuple(
+        (
+            Entry(text=str(readable(other.criterion)), value=str(other.criterion)),
+            _number(other.size, f"{other.size:,}"),
+            _number(other.overlap, f"{other.overlap:.0%}"),
+        )
+        for other in finding.also
+    )
+    caption = "Close to this group, and not tested beside it"
+    return Table(caption=caption, columns=_columns("group", "people", "holds of this group"), rows=rows)
+
+
+def _curves(finding: Finding, notion: Notion, dropped: tuple[Dropped, ...], audit: Audit) -> tuple[CurveView, ...]:
+    """Every rate of the notion along every attribute of the group."""
+    within = {entry.attribute: entry.within for entry in dropped}
+    return tuple(
+        curve_view(
+            audit.details.curve(condition.attribute, finding.outcome),
+            rate,
+            condition,
+            audit.config.level,
+            within.get(condition.attribute),
+        )
+        for condition in finding.criterion
+        for rate in notion.rates
+    )
 
 
 def facts(audit: Audit) -> list[str]:
     """What was done, one line each: data, search, testing."""
-    data, config = audit.data_summary, audit.config
-    plain = "the default search" if config.explore else "every leaf tested"
-    search = "the paper's search" if config.preset == "paper" else plain
+    data = audit.data_summary
     return [
-        _audited(audit),
-        f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
-        "search never saw.",
-        f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: "
-        f"{', '.join(entry.name for entry in data.attributes)}.",
-        f"Notion: {audit.notion.name}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
-        f"correction: {config.adjust}, level {config.level:g}; ranked by {config.ranking}.",
-        *_details(audit),
+        *[_asked(finding, audit) for finding in audit.named],
+        *_data_lines(audit),
+        *_method_lines(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
         *[f"Warning: {warning}" for warning in data.warnings],
     ]
 
 
-def _audited(audit: Audit) -> str:
-    """Which columns were audited, and which value counts as favourable."""
-    config = audit.config
+def _asked(finding: Finding, audit: Audit) -> str:
+    """What was found of a group that the user named, in a line."""
+    about = f"Asked about {readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)}: "
+    if finding.p_adjusted is None:
+        return f"{about}{finding.undefined}."
+    verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"
+    rows = "people" if finding.people is None else f"rows of {count(finding.people, 'person', 'people')}"
+    return (
+        f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
+        f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} ({finding.size:,} {rows}, tested on all data)."
+    )
+
+
+def _data_lines(audit: Audit) -> list[str]:
+    data, config = audit.data_summary, audit.config
     value = "1 or true, as assumed" if config.favourable is None else config.favourable
-    if config.outcome is not None:
-        return f"Outcome: {config.outcome}, favourable value: {value}."
-    return f"Prediction: {config.prediction}, truth: {config.truth}, positive value: {value}."
+    if config.outcomes:
+        name = "Outcome" if len(config.outcomes) == 1 else "Outcomes"
+        audited = f"{name}: {', '.join(config.outcomes)}, favourable value: {value}."
+    else:
+        audited = f"Prediction: {config.prediction}, truth: {config.truth}, positive value: {value}."
+    who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
+    if not config.search:
+        return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
+    return [
+        audited,
+        f"{data.rows:,} {who}: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
+        "search never saw.",
+        f"{count(len(data.attributes), 'attribute')}: {', '.join(entry.name for entry in data.attributes)}.",
+    ]
 
 
-def _details(audit: Audit) -> list[str]:
-    """What helps to read the table: other descriptions, conditional tests, repeats, and what could not be seen."""
-    config = audit.config
+def _design_lines(audit: Audit) -> list[str]:
+    """Who was compared with whom, where that is not simply each group with everyone else."""
+    config, data = audit.config, audit.data_summary
     lines = []
+    if config.given:
+        names = ", ".join(config.given)
+        lines.append(
+            f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
+            "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
+            "and Haenszel), and the test is that of Cochran, Mantel and Haenszel. Strata without people on both sides, or "
+            "with one outcome only, say nothing and do not count."
+        )
+    if config.cluster:
+        lines.append(
+            f"Rows with the same {config.cluster} are about one person: halves were drawn by person, and the tests do "
+            "not take them for independent (Rao and Scott)."
+        )
+    if config.survey_weights:
+        lines.append(f"Weighted by {config.survey_weights}: rates, shares and tests are those of the population.")
+    if config.reference_kind != "rest":
+        lines.append(f"Groups are compared with {compared_with(config)}.")
+    if config.direction != "both":
+        lines.append(f"Only groups that are {config.direction} count: tests are one-sided.")
+    if config.split != "random":
+        how = "two data sets" if config.split == "own" else f"the column {config.split}"
+        lines.append(f"Who is searched and who tests was given by {how}.")
+    elif config.fraction != 0.5:
+        lines.append(f"The search saw {config.fraction:.0%} of the people.")
+    return lines
+
+
+def _method_lines(audit: Audit) -> list[str]:
+    """What was searched, and what helps to read the table: close groups, conditional tests, repeats, power."""
+    config = audit.config
+    plain = "the default search" if config.explore else "every leaf tested"
+    search = "the paper's search" if config.preset == "paper" else plain
+    names = ", ".join(notion.name for notion in config.notions)
+    if not config.search:
+        return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_design_lines(audit)]
+    lines = [
+        f"Notion: {names}. {count(config.trees, 'tree')} ({search}, "
+        f"alpha {config.alpha:g}, seed {config.seed}); correction: {config.adjust}, level {config.level:g}; ranked by "
+        f"{config.ranking}.",
+        *_design_lines(audit),
+    ]
     for i, finding in enumerate(audit.groups, 1):
         close = [
-            f"{other.criterion} ({other.size:,} people, {other.overlap:.0%} of the group)" for other in finding.also
+            f"{readable(other.criterion)} ({other.size:,} people, {other.overlap:.0%} of the group)"
+            for other in finding.also
         ]
         if close:
             lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
-    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given" in finding.test]
+    return [*lines, *_test_lines(audit)]
+
+
+def _test_lines(audit: Audit) -> list[str]:
+    config = audit.config
+    lines = []
+    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given earlier" in finding.test]
     if given:
         lines.append(
             f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: "
@@ -191,25 +445,207 @@ def _details(audit: Audit) -> list[str]:
     if config.repeats > 1:
         any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
         lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
-    seen = ", ".join(
-        f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
-        for entry in audit.detectable
-    )
-    lines.append(f"Smallest |psi| that these tests find with 80% power in a group of: {seen}.")
+    for question in dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable):
+        seen = ", ".join(
+            f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
+            for entry in audit.detectable
+            if (entry.notion, entry.outcome) == question
+        )
+        of = _question(*question, audit)
+        lines.append(f"Smallest |psi|{of} that these tests find with 80% power in a group of: {seen}.")
     return lines
 
 
-def signed(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:+.3f}"
+def _question(notion: str, outcome: str | None, audit: Audit) -> str:
+    """Which of several questions is meant; empty if there is one."""
+    config = audit.config
+    named = [outcome] if len(config.outcomes) > 1 and outcome is not None else []
+    named += [notion] if len(config.notions) > 1 else []
+    return f" for {', '.join(named)}" if named else ""
 
 
-def percent(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.1%}"
+def _sections(audit: Audit) -> list[Section]:
+    data = audit.data_summary
+    return [
+        Section(key="warnings", title="Warnings", paragraphs=data.warnings),
+        _named(audit),
+        *([_seen(audit)] if audit.config.search else []),
+        Section(key="data", title="Data", paragraphs=(*_data_lines(audit)[:2], _fingerprint(audit)),
+                table=_attributes(audit)),
+        Section(key="left-out", title="Columns left out", table=_left_out(audit)),
+        Section(key="method", title="Method", paragraphs=_method(audit)),
+        Section(key="settings", title="Settings", table=_settings(audit)),
+        Section(key="versions", title="Versions", table=_versions(audit)),
+        Section(key="limits", title="What this report is not", paragraphs=_limits(audit)),
+    ]  # fmt: skip
 
 
-def plain(value: float | None, digits: int = 3) -> str:
-    return "undefined" if value is None else f"{value:.{digits}f}"
+def _named(audit: Audit) -> Section:
+    """The groups that the user named, whatever was found of them."""
+    if not audit.named:
+        return Section(key="named", title="Groups that were asked about")
+    config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    rows = tuple(
+        (
+            Entry(text=str(readable(one.criterion)), value=str(one.criterion)),
+            *([_word(_question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
+            _number(one.size, f"{one.size:,}"),
+            _number(one.share, percent(one.share)),
+            _number(one.psi, signed(one.psi)),
+            _number(one.interval[0], interval(one.interval)),
+            _number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+            _word("undefined" if one.p_adjusted is None else "yes" if one.p_adjusted <= config.level else "no"),
+        )
+        for one in audit.named
+    )
+    heads = [*_columns("group", "people", "share", "psi", f"{100 * (1 - config.level):.3g}% interval", "corrected p")]
+    if several:
+        heads.insert(1, Column(key="question", header="about", is_number=False))
+    heads.append(Column(key="significant", header="significant", is_number=False))
+    return Section(
+        key="named",
+        title="Groups that were asked about",
+        paragraphs=(
+            f"These groups were named before the audit, so that they are tested on all {audit.data_summary.rows:,} "
+            f"{'people' if audit.data_summary.clusters is None else 'rows'}. Their p-values are corrected for their "
+            "own number, and their intervals are for one group at a time.",
+            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named if one.undefined),
+        ),
+        table=Table(caption="Groups that were asked about", columns=tuple(heads), rows=rows),
+    )
 
 
-def interval(bounds: tuple[float | None, float | None]) -> str:
-    return f"{signed(bounds[0])} to {signed(bounds[1])}" if None not in bounds else "undefined"
+def _word(text: str) -> Entry:
+    return Entry(text=text, value=text)
+
+
+def _seen(audit: Audit) -> Section:
+    """What the audit could have seen."""
+    rows = tuple(
+        (
+            Entry(
+                text=f"{entry.share:.0%} of the people{_question(entry.notion, entry.outcome, audit)}",
+                value=entry.share,
+            ),
+            _number(entry.share, f"{round(entry.share * audit.data_summary.rows_assess):,}"),
+            _number(entry.psi, "not detectable" if entry.psi is None else f"{entry.psi:.3f}"),
+        )
+        for entry in audit.detectable
+    )
+    table = Table(
+        caption="The smallest |psi| that these tests find with 80% power",
+        columns=_columns("a group of", "people", "smallest |psi|"),
+        rows=rows,
+    )
+    explained = (
+        "An approximation for a single group, had the search proposed exactly this one; it does not say whether the "
+        "search would have."
+    )
+    return Section(
+        key="seen",
+        title="What the audit could have seen",
+        paragraphs=(*could_have_seen(audit), explained),
+        table=table,
+    )
+
+
+def _fingerprint(audit: Audit) -> str:
+    if audit.input_sha256 is None:
+        return "SHA-256 of the input: none; the data did not come from a file, or the report was made without it."
+    return f"SHA-256 of the input file: {audit.input_sha256}"
+
+
+def _attributes(audit: Audit) -> Table:
+    rows = tuple(
+        (
+            Entry(text=entry.name, value=entry.name),
+            Entry(text=entry.kind, value=entry.kind),
+            _number(entry.distinct, f"{entry.distinct:,}"),
+            _number(entry.missing, f"{entry.missing:,}"),
+        )
+        for entry in audit.data_summary.attributes
+    )
+    heads = (
+        Column(key="attribute", header="attribute", is_number=False),
+        Column(key="kind", header="kind", is_number=False),
+        *_columns("", "different values", "people without a value")[1:],
+    )
+    return Table(caption="Attributes that were searched", columns=heads, rows=rows)
+
+
+def _left_out(audit: Audit) -> Table | None:
+    rows = tuple(
+        (Entry(text=entry.name, value=entry.name), Entry(text=entry.reason, value=entry.reason))
+        for entry in audit.data_summary.left_out
+    )
+    heads = (Column(key="column", header="column", is_number=False), Column(key="why", header="why", is_number=False))
+    return Table(caption="Columns that were not audited, and why", columns=heads, rows=rows) if rows else None
+
+
+def _method(audit: Audit) -> tuple[str, ...]:
+    psi = (
+        f"psi is the group's rate minus that of {compared_with(audit.config)}; with several rates, the mean of the "
+        "absolute differences."
+    )
+    if not audit.config.search:
+        return (
+            "Groups were named beforehand and tested on all data, with a correction for the number of tests.",
+            psi,
+            *_method_lines(audit),
+        )
+    how = "at random" if audit.config.split == "random" else "as given"
+    return (
+        f"Automatic Location of Disparities: the people are split {how} into two halves. Groups are searched in the "
+        "first half, freely. The few that the search proposes are then tested on the second half, which it never saw, "
+        "and only those that are significant after correction for the number of tests are listed.",
+        f"{psi} The nodes of search trees show numbers of the half that was searched; all else about listed groups "
+        "refers to the half that was kept for the tests.",
+        *_method_lines(audit),
+    )
+
+
+def _settings(audit: Audit) -> Table:
+    config = audit.config
+    asked = [f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions]
+    values = [("notion", ", ".join(asked))]
+    values += [("outcome", ", ".join(config.outcomes))] if config.outcomes else []
+    named = ("favourable", "prediction", "truth", "cluster", "survey_weights", "given_bins")
+    values += [(name, str(getattr(config, name))) for name in named if getattr(config, name) is not None]
+    values += [("given", ", ".join(config.given))] if config.given else []
+    values += [("group of interest", group) for group in config.groups_of_interest]
+    others: tuple[str, ...] = ("direction", "reference", "level", "adjust", "threshold")
+    if config.search:
+        others += ("split", "fraction", "given_in_criteria", "ranking", "groups", "trees", "alpha", "preset", "explore",
+                   "repeats", "seed")  # fmt: skip
+    for name in others:
+        value = getattr(config, name)
+        values.append(
+            (name, "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}")
+        )
+    return _pairs("Settings of this audit", "setting", values)
+
+
+def _versions(audit: Audit) -> Table:
+    """What this report was made with. The audit itself does not depend on them."""
+    made_with = [
+        ("ALD", __version__),
+        ("Python", platform.python_version()),
+        ("NumPy", np.__version__),
+        ("SciPy", scipy.__version__),
+    ]
+    return _pairs("What this report was made with", "software", made_with)
+
+
+def _pairs(caption: str, head: str, values: list[tuple[str, str]]) -> Table:
+    heads = (Column(key=head, header=head, is_number=False), Column(key="value", header="value", is_number=False))
+    rows = tuple((Entry(text=name, value=name), Entry(text=value, value=value)) for name, value in values)
+    return Table(caption=caption, columns=heads, rows=rows)
+
+
+def _limits(audit: Audit) -> tuple[str, ...]:
+    return (
+        LIMITATION,
+        "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
+        "too few to show it, or a group listed before it may account for it.",
+        "Whether a disparity of some size is acceptable is not for statistics to say.",
+    )

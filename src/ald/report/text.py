@@ -6,7 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ald.criterion import visible
-from ald.report.summary import LIMITATION, facts, headline, printed
+from ald.report.sentences import headline
+from ald.report.summary import LIMITATION, facts, result
+from ald.report.table import printed
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -16,7 +18,7 @@ _WIDTH = 110
 
 def to_text(audit: Audit) -> str:
     """Headline, one block per listed group, facts and limitation."""
-    blocks = [visible(headline(audit))]
+    blocks = [textwrap.fill(visible(line), _WIDTH) for line in (headline(audit), result(audit))]
     cells = printed(audit)
     for i, finding in enumerate(audit.groups, 1):
         numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:]))

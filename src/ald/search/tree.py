@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -177,6 +177,16 @@ class Forest:
                 condition = new(CodedCondition, bounds)
             out.append((*inherited[:at], condition, *inherited[at + (old is not None) :]))
         return out
+
+    def only(self, trees: Set[int]) -> Forest:
+        """The forest without the nodes of all other trees; trees keep their numbers."""
+        kept = np.flatnonzero(np.isin(self.tree, sorted(trees)))
+        position = np.full(self.n_nodes + 1, -1, dtype=np.int64)  # the last entry answers for -1: no such node
+        position[kept] = np.arange(len(kept))
+        columns = {name: getattr(self, name)[kept] for name in (*_INTEGER_COLUMNS, "statistic", "log_p")}
+        columns |= {name: position[columns[name]] for name in ("parent", "left", "right")}
+        sides = {int(position[i]): both for i, both in self.sides.items() if position[i] >= 0}
+        return replace(self, **columns, sides=sides)
 
     def to_dict(self) -> dict[str, Any]:
         """The forest as plain data: columns of all nodes, and per attribute its levels or the cut points used."""

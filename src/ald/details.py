@@ -1,0 +1,211 @@
+"""What a report shows beyond the findings, counted on D2: groups without one of their conditions, and rates along
+the attributes that listed groups use.
+
+Nothing here decides anything: the groups and their order are fixed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ald.arrays import IntArray
+from ald.data.coded import AuditData
+from ald.evaluation import Assessment, Terms, assess
+from ald.notions import Notion
+from ald.search.adapting import as_counts
+from ald.search.coarse import CoarseView, coarse_view
+from ald.search.membership import member_mask
+from ald.search.tree import CodedCriterion
+from ald.statistics import rounded
+
+# Bins of a number along which rates are shown, and levels shown one by one.
+BINS = 24
+LEVELS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """A piece of an attribute with its people per confusion cell.
+
+    Numbers and dates: the `first` and `last` value that occur in it. Levels: their names, of a run of ordered levels
+    the first and the last, and none for the rest of many; `n_levels` is their number. The level None is "missing".
+    """
+
+    counts: tuple[int, ...]
+    first: float | None = None
+    last: float | None = None
+    levels: tuple[str | None, ...] = ()
+    n_levels: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The people of D2 along one attribute: numbers in bins of about equal size, levels as they are."""
+
+    attribute: str
+    kind: str
+    bins: tuple[Bin, ...]
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dropped:
+    """A listed group without its condition on one attribute, against everyone else; the interval is for it alone.
+
+    `within`: those who satisfy the other conditions, along this attribute, in the bins of its curve.
+    """
+
+    attribute: str
+    size: int
+    share: float
+    psi: float | None
+    rates_inside: dict[str, float | None]
+    rates_outside: dict[str, float | None]
+    interval: tuple[float | None, float | None]
+    undefined: str
+    within: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
+
+    A group of one condition has nothing to drop: without it, it is everyone.
+    """
+
+    curves: tuple[Curve, ...] = ()
+    dropped: tuple[tuple[Dropped, ...], ...] = ()
+
+    def curve(self, attribute: str, outcome: str | None = None) -> Curve:
+        """The curve of this attribute, for this outcome if there are several."""
+        return next(curve for curve in self.curves if (curve.attribute, curve.outcome) == (attribute, outcome))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The details as plain data (the schema's `details`)."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Details:
+        """The inverse of `to_dict`, also of what JSON makes of it."""
+        curves = tuple(
+            Curve(
+                attribute=curve["attribute"],
+                kind=curve["kind"],
+                outcome=curve["outcome"],
+                bins=tuple(
+                    Bin(**bin_ | {"counts": tuple(bin_["counts"]), "levels": tuple(bin_["levels"])})
+                    for bin_ in curve["bins"]
+                ),
+            )
+            for curve in entry["curves"]
+        )
+        dropped = tuple(
+            tuple(
+                Dropped(
+                    **one
+                    | {"interval": tuple(one["interval"]), "within": tuple(tuple(counts) for counts in one["within"])}
+                )
+                for one in group
+            )
+            for group in entry["dropped"]
+        )
+        return cls(curves=curves, dropped=dropped)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there."""
+
+    criterion: CodedCriterion
+    notion: Notion
+    outcome: str | None
+    data: AuditData
+
+
+def details(subjects: Sequence[Subject], terms: Terms) -> Details:
+    """Curves and dropped conditions of these groups, counted on D2; curves of surveys count people by their weights."""
+    curves: list[Curve] = []
+    dropped: dict[int, tuple[Dropped, ...]] = {}
+    for outcome in dict.fromkeys(subject.outcome for subject in subjects):
+        here = {i: subject for i, subject in enumerate(subjects) if subject.outcome == outcome}
+        data = as_counts(next(iter(here.values())).data)
+        used = sorted({condition.attribute for subject in here.values() for condition in subject.criterion})
+        attributes = tuple(data.attributes[a] for a in used)
+        view = coarse_view(replace(data, attributes=attributes, codes=tuple(data.codes[a] for a in used)), BINS)
+        pieces = [_pieces(view, i) for i in range(len(used))]
+        for i, attribute in enumerate(attributes):
+            bins = tuple(_bin(view, i, piece) for piece in pieces[i])
+            curves.append(Curve(attribute=attribute.name, kind=attribute.kind, bins=bins, outcome=outcome))
+        for i, subject in here.items():
+            order = _by_name(subject.criterion, data) if len(subject.criterion) > 1 else []
+            dropped[i] = tuple(_dropped(subject, k, data, terms, view, used, pieces) for k in order)
+    return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
+
+
+def _pieces(view: CoarseView, i: int) -> list[IntArray]:
+    """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
+    column, people = view.columns[i], view.table(i).sum(axis=1)
+    missing = [np.array([column.n])] if people[column.n] else []
+    bins = np.arange(column.n)
+    if not column.nominal or column.n <= LEVELS:
+        return [*(bins[[b]] for b in bins.tolist() if people[b]), *missing]
+    order = np.argsort(-people[: column.n], kind="stable")
+    return [*(bins[[b]] for b in np.sort(order[:LEVELS]).tolist()), np.sort(order[LEVELS:]), *missing]
+
+
+def _bin(view: CoarseView, i: int, piece: IntArray) -> Bin:
+    column, attribute = view.columns[i], view.data.attributes[i]
+    counts = tuple(view.table(i)[piece].sum(axis=0).tolist())
+    start = int(piece[0])
+    if start == column.n:
+        return Bin(counts=counts, levels=(None,), n_levels=1)
+    if column.nominal:
+        names = (attribute.levels[int(column.levels[start])],) if len(piece) == 1 else ()
+        return Bin(counts=counts, levels=names, n_levels=len(piece))
+    present = np.unique(view.data.codes[i])
+    here = present[(present >= column.edges[start]) & (present < column.edges[start + 1])].tolist()
+    if attribute.values is not None:
+        return Bin(counts=counts, first=float(attribute.values[here[0]]), last=float(attribute.values[here[-1]]))
+    ends = tuple(dict.fromkeys((attribute.levels[here[0]], attribute.levels[here[-1]])))
+    return Bin(counts=counts, levels=ends, n_levels=len(here))
+
+
+def _by_name(criterion: CodedCriterion, data: AuditData) -> list[int]:
+    """The conditions in the order in which a criterion names them."""
+    return sorted(range(len(criterion)), key=lambda k: data.attributes[criterion[k].attribute].name)
+
+
+def _dropped(
+    subject: Subject,
+    k: int,
+    data: AuditData,
+    terms: Terms,
+    view: CoarseView,
+    used: Sequence[int],
+    pieces: Sequence[Sequence[IntArray]],
+) -> Dropped:
+    others = subject.criterion[:k] + subject.criterion[k + 1 :]
+    attribute = subject.criterion[k].attribute
+    assessment = assess([others], subject.data, subject.notion, replace(terms, exact=True))
+    at = used.index(attribute)
+    table = view.table(at, np.flatnonzero(member_mask(others, data)))
+    return Dropped(
+        attribute=data.attributes[attribute].name,
+        size=int(assessment.size[0]),
+        share=float(rounded(assessment.share[0]) or 0.0),
+        psi=rounded(assessment.psi[0]),
+        rates_inside=_by_rate(assessment, assessment.rate_in),
+        rates_outside=_by_rate(assessment, assessment.rate_out),
+        interval=(rounded(assessment.low[0]), rounded(assessment.high[0])),
+        undefined=assessment.reason(0),
+        within=tuple(tuple(table[piece].sum(axis=0).tolist()) for piece in pieces[at]),
+    )
+
+
+def _by_rate(assessment: Assessment, values: Any) -> dict[str, float | None]:
+    rates = assessment.notion.rates
+    return {rate.key: rounded(value) for rate, value in zip(rates, values[:, 0].tolist(), strict=True)}

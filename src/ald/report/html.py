@@ -1,0 +1,396 @@
+"""The report as one HTML file that needs nothing else: styles, pictures, script and the document are inside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from typing import Any
+
+from ald.report.curves import CurveView
+from ald.report.markup import Content, Markup, element, markup
+from ald.report.palette import DARK, LIGHT, Scale, variables
+from ald.report.pictures.curve import draw_curve
+from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
+from ald.report.summary import Card, Report, Section
+from ald.report.svg import at_two_widths, style_sheet
+from ald.report.table import Column, Table
+from ald.report.trees import Tree
+from ald.report.words import interval, percent, shortened, signed
+
+# Candidates in the document inside the page; a report of thousands would be megabytes.
+CANDIDATES = 200
+
+# Widths of pictures in pixels, for wide and for narrow windows.
+_WIDE, _NARROW = 1002.0, 320.0
+_HALF = 420.0
+
+# Longer names are cut in running text and headings; tables of data and code have them whole.
+_LONG = 240
+
+
+def to_html(report: Report) -> str:
+    """The whole page. Same report, same bytes."""
+    style, script = _style(), _static("report.js")
+    page = element(
+        "html",
+        element(
+            "head",
+            element("meta", charset="utf-8"),
+            element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="color-scheme", content="light dark"),
+            element("meta", name="referrer", content="no-referrer"),
+            element("title", f"{report.title}: {_cut(report.headline, 120)}"),
+            element("link", rel="icon", href="data:,"),
+            Markup(f"<style>{style}</style>"),
+        ),
+        element(
+            "body",
+            element("a", "Skip to the content", href="#content", class_="skip"),
+            _header(report),
+            element(
+                "main", _groups(report), [_card(card, report) for card in report.cards], _sections(report), id="content"
+            ),
+            _footer(report),
+            Markup(f'<script type="application/json" id="audit">{_embedded(report)}</script>'),
+            Markup(f"<script>{script}</script>"),
+        ),
+        lang="en",
+    )
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _static(name: str) -> str:
+    return resources.files("ald.report").joinpath(f"static/{name}").read_text("utf-8")
+
+
+def _style() -> str:
+    colours = (
+        f":root{{{variables(LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
+        f"@media print{{:root{{{variables(LIGHT)}}}}}"
+    )
+    return f"{colours}\n{_static('report.css')}\n{style_sheet()}"
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be loaded, and only this style and this script count."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _cut(text: str, length: int = _LONG) -> str:
+    return shortened(text, length)
+
+
+def _header(report: Report) -> Markup:
+    names = ", ".join(dict.fromkeys(card.notion.name for card in report.cards)) or report.audit.notion.name
+    return element(
+        "header",
+        element("p", element("span", "ALD", class_="mark"), f"{report.title} · {_cut(names, 80)}", class_="eyebrow"),
+        element("h1", _headline(report)),
+        element("div", [element("p", sentence) for sentence in report.lead], class_="lead"),
+        _warnings(report),
+        element(
+            "dl",
+            [element("div", element("dt", figure.label), element("dd", figure.text)) for figure in report.figures],
+            class_="figures",
+        ),
+        element("p", report.limitation, class_="limitation"),
+    )
+
+
+def _headline(report: Report) -> Content:
+    """The headline with the group standing out."""
+    if not report.cards:
+        return report.headline
+    criterion = report.cards[0].criterion
+    before, _, after = report.headline.partition(criterion)
+    return [before, element("span", _cut(criterion), class_="criterion"), after]
+
+
+def _warnings(report: Report) -> Content:
+    found = [section for section in report.sections if section.key == "warnings"]
+    return [
+        element(
+            "div",
+            element("p", element("strong", section.title)),
+            element("ul", [element("li", _cut(text, 600)) for text in section.paragraphs]),
+            class_="warnings",
+            role="note",
+        )
+        for section in found
+    ]
+
+
+def _groups(report: Report) -> Markup:
+    if not report.cards:
+        return Markup("")
+    switch = element(
+        "fieldset",
+        element("legend", "Order by"),
+        _choice("confidence", "confidence", report.audit.config.ranking),
+        _choice("magnitude", "magnitude", report.audit.config.ranking),
+        class_="switch",
+        hidden=True,
+    )
+    return element(
+        "section",
+        element("div", element("h2", "Groups found", id="groups"), switch, class_="headed"),
+        element("p", report.result),
+        element(
+            "figure", at_two_widths(lambda width: draw_groups(report, width), _WIDE, _NARROW), class_="picture ranked"
+        ),
+        _table(report.table, class_="ranking", labelled=True, cards=report.cards),
+    )
+
+
+def _choice(value: str, label: str, chosen: str) -> Markup:
+    radio = element("input", type="radio", name="order", value=value, checked=value == chosen)
+    return element("label", radio, label)
+
+
+def _table(
+    table: Table, *, class_: str = "", labelled: bool = False, cards: tuple[Card, ...] = (), caption: bool = True
+) -> Markup:
+    """A table in a box that scrolls by itself where the window is narrow; `labelled` ones become lists there."""
+    head = element(
+        "tr",
+        [
+            element("th", column.header, scope="col", title=column.meaning or None, class_=_cell_class(column))
+            for column in table.columns
+        ],
+    )  # fmt: skip
+    rows = []
+    for i, row in enumerate(table.rows):
+        cells: list[Content] = []
+        for k, (column, entry) in enumerate(zip(table.columns, row, strict=True)):
+            content: Content = _cut(entry.text) if k == 0 else entry.text
+            if cards and k == 0:
+                content = element("a", _cut(entry.text), href=f"#group-{cards[i].rank}")
+            cells.append(
+                element(
+                    "td" if k else "th",
+                    content,
+                    scope=None if k else "row",
+                    class_=_cell_class(column),
+                    data_label=column.header if labelled and k else None,
+                    data_value=_sort_value(entry.value) if labelled else None,
+                )
+            )
+        ranks = {"data_c": cards[i].rank_confidence, "data_m": cards[i].rank_magnitude} if cards else {}
+        rows.append(element("tr", cells, **ranks))
+    return element(
+        "div",
+        element(
+            "table",
+            element("caption", table.caption) if caption else None,
+            element("thead", head),
+            element("tbody", rows),
+            class_=class_ or None,
+        ),
+        class_="scroll",
+        tabindex=0,
+        role="group",
+        aria_label=table.caption,
+    )
+
+
+def _cell_class(column: Column) -> str | None:
+    if not column.is_number:
+        return None
+    return "number interval" if column.key == "lower" else "number"
+
+
+def _sort_value(value: Any) -> str | None:
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return None if value is None else _cut(str(value), 80)
+
+
+def _card(card: Card, report: Report) -> Markup:
+    """Everything about one group."""
+    name = f"group-{card.rank}"
+    return element(
+        "article",
+        element("p", f"Group {card.rank}", class_="eyebrow"),
+        element("h2", _cut(card.criterion), id=name),
+        [element("p", _cut(sentence, 900)) for sentence in card.sentences],
+        _table(card.numbers),
+        _part("When one condition is dropped", _table(card.breakdown) if card.breakdown else None),
+        _part("In every stratum", _table(card.strata) if card.strata else None),
+        _part("Close groups", _table(card.close) if card.close else None),
+        _part("Along its attributes", _curves(card)),
+        _part("In the search", _tree(card, report)),
+        _part("Who belongs to it, as code", _code(card)),
+        class_="card",
+        data_c=card.rank_confidence,
+        data_m=card.rank_magnitude,
+        aria_labelledby=name,
+    )
+
+
+def _part(title: str, content: Content) -> Content:
+    return [element("h3", title), content] if content else None
+
+
+def _code(card: Card) -> Content:
+    sql: Content = card.sql
+    if card.sql is None:
+        return [
+            _codeblock("pandas", card.pandas),
+            element("p", "No SQL: a column's name has characters that SQL cannot write visibly.", class_="note"),
+        ]
+    return [_codeblock("pandas", card.pandas), _codeblock("SQL", sql)]
+
+
+def _codeblock(language: str, code: Content) -> Markup:
+    block = element("pre", element("code", code), tabindex=0, role="group", aria_label=f"The group as {language}")
+    return element("figure", element("figcaption", language), block, class_="code")
+
+
+def _curves(card: Card) -> Content:
+    single = len(card.curves[0].series) == 1 if card.curves else True
+    key: Content = "The stroke is the rate, the line its interval; the shaded part belongs to the group."
+    if not single:
+        key = [
+            element("span", class_="swatch all"),
+            "everyone ",
+            element("span", class_="swatch those"),
+            "those who satisfy the group's other conditions. ",
+            key,
+        ]
+    alone = len(card.curves) == 1
+    figures = [_curve(view, alone) for view in card.curves]
+    return [element("p", key, class_="note"), element("div", figures, class_="curves alone" if alone else "curves")]
+
+
+def _curve(view: CurveView, alone: bool) -> Markup:
+    return element(
+        "figure",
+        element("figcaption", element("strong", _cut(view.rate.name, 80)), " along ",
+                element("strong", _cut(view.attribute, 80))),
+        at_two_widths(lambda width: draw_curve(view, width), _WIDE, _NARROW) if alone else draw_curve(view, _HALF),
+        element("details", element("summary", "Numbers of this picture"), _curve_table(view)),
+        class_="picture",
+    )  # fmt: skip
+
+
+def _curve_table(view: CurveView) -> Markup:
+    """The numbers of a curve; written by hand because there are many of them."""
+    rows = []
+    for series in view.series:
+        if len(view.series) > 1:
+            rows.append(f'<tr><th colspan="5" scope="rowgroup">{markup(series.title)}</th></tr>')
+        for point in series.points:
+            cells = (percent(point.rate), interval((point.low, point.high)).replace("+", ""), signed(point.psi))
+            rest = "".join(f"<td>{markup(cell)}</td>" for cell in (f"{point.n:,}", *cells))
+            rows.append(f'<tr><th scope="row">{markup(point.label)}</th>{rest}</tr>')
+    head = "".join(
+        f'<th scope="col">{markup(name)}</th>'
+        for name in (_cut(view.attribute, 80), "people", "rate", "interval", "difference from the others")
+    )
+    caption = f"{view.rate.name} along {_cut(view.attribute, 80)}"
+    table = (
+        f'<table class="dense"><caption>{markup(caption)}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+    return element("div", Markup(table), class_="scroll", tabindex=0, role="group", aria_label=caption)
+
+
+def _tree(card: Card, report: Report) -> Content:
+    shown = len(shown_nodes(card.tree, card.tree.path(card.node)))
+    total = len(card.tree.nodes)
+    told = f"{card.origin} Numbers are of the tree's sample of the half that was searched."
+    if shown < total:
+        told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
+    return [
+        element("p", told, class_="note"),
+        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="group",
+                                  aria_label="The search tree as a picture"), class_="picture tree"),
+        _whole_tree(card, report),
+    ]  # fmt: skip
+
+
+def _whole_tree(card: Card, report: Report) -> Markup:
+    """The whole tree as a list that opens; where an earlier card has it, a link to it."""
+    name, total = f"tree-{card.tree.number + 1}", len(card.tree.nodes)
+    of_tree = [other for other in report.cards if other.tree == card.tree]
+    if of_tree[0] is not card:
+        label = f"The whole tree as a list is with group {of_tree[0].rank}: {total:,} nodes"
+        return element("p", element("a", label, href=f"#{name}"))
+    summary = element("summary", f"The whole tree as a list: {total:,} nodes")
+    return element("details", summary, _outline(card.tree, of_tree), class_="outline", id=name)
+
+
+def _outline(tree: Tree, cards: Sequence[Card]) -> Markup:
+    """The whole tree as nested lists: every inner node opens and closes. The paths of the groups are open."""
+    path = {i for card in cards for i in tree.path(card.node)}
+    ranks: dict[int, list[str]] = {}
+    for card in cards:
+        ranks.setdefault(card.node, []).append(str(card.rank))
+    scale = Scale(max((abs(each.psi or 0.0) for each in tree.nodes), default=0.0))
+    parts: list[str] = []
+    stack: list[int | str] = [0]
+    while stack:
+        at = stack.pop()
+        if isinstance(at, str):
+            parts.append(at)
+            continue
+        each = tree.nodes[at]
+        psi = shown_psi(each)
+        branch = f"{markup(_cut(each.branch, 60))} " if each.branch else ""
+        label = f"{branch}<i class=s{scale.step(each.psi)}>{psi}</i> {each.n:,} · {each.share:.1%}"
+        if each.id in ranks:
+            label += f" <em>group {', '.join(ranks[each.id])}</em>"
+        mark = " class=on" if at in path else ""
+        if not each.children:
+            parts.append(f"<li{mark}>{label}</li>")
+            continue
+        opened = " open" if at in path or each.depth < LEVELS else ""
+        name = f" <b>{markup(_cut(each.attribute, 40))}</b>"
+        parts.append(f"<li{mark}><details{opened}><summary>{label}{name}</summary><ul>")
+        stack.append("</ul></details></li>")
+        stack.extend(reversed(each.children))
+    return Markup(f"<ul>{''.join(parts)}</ul>")
+
+
+def _sections(report: Report) -> Iterable[Content]:
+    for section in report.sections:
+        if section.key != "warnings":
+            yield _section(section)
+
+
+def _section(section: Section) -> Markup:
+    return element(
+        "section",
+        element("h2", section.title, id=f"section-{section.key}"),
+        [element("p", _cut(text, 2000)) for text in section.paragraphs],
+        _table(section.table, class_="slim") if section.table else None,
+        class_="section",
+    )
+
+
+def _footer(report: Report) -> Markup:
+    return element(
+        "footer",
+        element("p", "Everything in this file stays in it: it loads nothing and sends nothing. The audit is inside as "
+                     "machine-readable JSON."),
+        element("p", element("button", "Save the audit as JSON", type="button", id="save"), hidden=True),
+    )  # fmt: skip
+
+
+def _embedded(report: Report) -> str:
+    """The document, reduced to what fits on a page; inert inside a script element."""
+    document = report.audit.to_reduced_dict(CANDIDATES)
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

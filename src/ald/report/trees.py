@@ -1,0 +1,118 @@
+"""Search trees as reports show them: every node in numbers and words, with the path of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ald.criterion import format_bound
+from ald.data.coded import Attribute
+from ald.notions import Notion, RateCounter
+from ald.search.tree import Forest
+from ald.statistics import rounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeNode:
+    """A node: its people in the tree's sample, their disparity against the rest of it, and how it splits.
+
+    `parent` and `children` are positions in the tree's nodes. `branch` says which values lead here from the parent.
+    """
+
+    id: int
+    parent: int
+    children: tuple[int, ...]
+    depth: int
+    n: int
+    share: float
+    psi: float | None
+    rates: tuple[float | None, ...]
+    rates_outside: tuple[float | None, ...]
+    attribute: str
+    log_p: float | None
+    branch: str
+    below: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """A search tree in preorder, grown for these rates. Its number counts from 0, as in the document."""
+
+    number: int
+    notion: Notion
+    nodes: tuple[TreeNode, ...]
+
+    @property
+    def n_leaves(self) -> int:
+        return sum(not node.children for node in self.nodes)
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """The positions from the root to the node with this id."""
+        at = node - 1
+        out = []
+        while at >= 0:
+            out.append(at)
+            at = self.nodes[at].parent
+        return tuple(reversed(out))
+
+
+def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
+    """One tree of the forest, its disparities measured by the notion."""
+    at = np.flatnonzero(forest.tree == number)
+    base, n = int(at[0]), len(at)
+    counts = forest.counts[at]
+    rates = RateCounter(notion.rates, counts.shape[1])
+    outside = counts[0] - counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside_rates = rates.hit(counts) / rates.base(counts)
+        outside_rates = rates.hit(outside) / rates.base(outside)
+    psi = notion.psi(inside_rates - outside_rates)
+    parent, left, right = ((column[at] - base).tolist() for column in (forest.parent, forest.left, forest.right))
+    attribute, cut, log_p = (column[at].tolist() for column in (forest.attribute, forest.cut, forest.log_p))
+    depth, below, branch = [0] * n, [0] * n, [""] * n
+    for i in range(n):
+        if attribute[i] >= 0:
+            sides = forest.sides.get(base + i)
+            words = _branches(forest.attributes[attribute[i]], cut[i], sides)
+            branch[left[i]], branch[right[i]] = words
+            depth[left[i]] = depth[right[i]] = depth[i] + 1
+    for i in range(n - 1, 0, -1):
+        below[parent[i]] += below[i] + 1
+    sizes = counts.sum(axis=1)
+    nodes = tuple(
+        TreeNode(
+            id=i + 1,
+            parent=max(parent[i], -1),
+            children=(left[i], right[i]) if attribute[i] >= 0 else (),
+            depth=depth[i],
+            n=int(sizes[i]),
+            share=float(sizes[i] / max(int(sizes[0]), 1)),
+            psi=rounded(psi[i]),
+            rates=tuple(rounded(value) for value in inside_rates[:, i].tolist()),
+            rates_outside=tuple(rounded(value) for value in outside_rates[:, i].tolist()),
+            attribute=forest.attributes[attribute[i]].name if attribute[i] >= 0 else "",
+            log_p=rounded(log_p[i]),
+            branch=branch[i],
+            below=below[i],
+        )
+        for i in range(n)
+    )
+    return Tree(number=number, notion=notion, nodes=nodes)
+
+
+def _branches(attribute: Attribute, cut: int, sides: tuple[Sequence[int], Sequence[int]] | None) -> tuple[str, str]:
+    """Which values go left and right."""
+    if sides is not None:
+        left, right = (", ".join(_level(attribute.levels[code]) for code in codes) for codes in sides)
+        return left, right
+    if attribute.values is not None:
+        bound = format_bound(float(attribute.values[cut]), attribute.kind)
+    else:
+        bound = _level(attribute.levels[cut])
+    return f"≤ {bound}", f"> {bound}"
+
+
+def _level(level: str | None) -> str:
+    return "missing" if level is None else level if level else '""'
