@@ -440,17 +440,29 @@ class Audit:
 
         return audit_from_json(text)
 
-    def to_markdown(self) -> str:
-        """The listed groups as a Markdown report."""
+    def to_markdown(self, heading: int = 1) -> str:
+        """The report as Markdown, for model cards and pull requests; `heading` is the level of its title."""
         from ald.report.markdown import to_markdown
 
-        return to_markdown(self)
+        return to_markdown(self.report(), heading)
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else."""
         from ald.report.html import to_html
 
         return to_html(self.report())
+
+    def to_pdf(self) -> bytes:
+        """The report as a PDF document (PDF/A-2b, PDF/UA-1); needs the extra `pdf`. Same audit, same bytes."""
+        from ald.report.pdf import to_pdf
+
+        return to_pdf(self.report())
+
+    def to_excel(self) -> bytes:
+        """The findings, all candidates and the settings as an Excel workbook; needs the extra `excel`."""
+        from ald.report.excel import to_excel
+
+        return to_excel(self.report())
 
     def to_csv(self) -> str:
         """The listed groups as CSV, safe to open in a spreadsheet."""

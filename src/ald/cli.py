@@ -102,7 +102,8 @@ def _audit_options(command: Command) -> Command:
         click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True,
                      help="What to print."),
         click.option("-o", "--output", multiple=True, type=click.Path(),
-                     help="Also write a report; format by ending: .json, .csv, .md, .txt. May be repeated."),
+                     help="Also write a report; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. "
+                     "May be repeated."),
     ]  # fmt: skip
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
 
@@ -117,11 +118,11 @@ def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], 
     ald audit decisions.csv --outcome approved
     ald audit scores.parquet --prediction high_risk --truth reoffended --notion "equalized odds"
     """
-    from ald.report.files import check_target
+    from ald.report.files import check_targets
 
     settings = _read_config(config) | _given(options)
+    check_targets(output)
     for path in output:
-        check_target(path)
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
             raise SettingError(f"the report {path!r} would overwrite the data")
     _show(_run(file, settings), format_, output)
@@ -141,10 +142,9 @@ def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], 
 def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     """Audit the embedded data set: graduate admissions at Berkeley in 1973."""
     from ald.datasets import load_berkeley
-    from ald.report.files import check_target
+    from ald.report.files import check_targets
 
-    for path in output:
-        check_target(path)
+    check_targets(output)
     click.echo(
         "Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?",
         err=True,
