@@ -12,7 +12,7 @@ setup: .venv/ready
 
 demo: setup
 	mkdir -p demo-output
-	$(BIN)/ald demo --output demo-output/berkeley.md --output demo-output/berkeley.json
+	$(BIN)/ald demo --output demo-output/berkeley.html --output demo-output/berkeley.md --output demo-output/berkeley.json
 
 test: setup
 	$(BIN)/ruff check .

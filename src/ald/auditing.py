@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +36,7 @@ from ald.threads import available_threads
 
 if TYPE_CHECKING:
     from ald.report.summary import Report
+    from ald.report.svg import Picture
 
 Progress = Callable[[str, float], None]
 
@@ -370,9 +372,14 @@ class Audit:
     input_sha256: str | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        for group in self.groups:
+            group.at_home(self)
+
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:
-        return self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+        found = self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+        return tuple(finding.at_home(self) for finding in found)
 
     @property
     def n_candidates(self) -> int:
@@ -400,8 +407,8 @@ class Audit:
         n = len(self.groups)
         return (
             f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} "
-            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them; see .groups, .to_frame(), "
-            ".to_json()>"
+            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them, audit.save('audit.html') "
+            "writes the report; see .groups, .to_frame(), .to_json()>"
         )
 
     def __str__(self) -> str:
@@ -414,6 +421,30 @@ class Audit:
         from ald.report.summary import summarise
 
         return summarise(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
+        from ald.report.files import check_target, write_report
+
+        check_target(os.fspath(path))
+        write_report(self, os.fspath(path))
+
+    def plot_tree(self, finding: Finding, levels: int | None = 3) -> Picture:
+        """The search tree of a finding as a picture (SVG), down to some levels; None for all."""
+        from ald.report.notebook import plot_tree
+
+        return plot_tree(self, finding, levels)
+
+    def _repr_html_(self) -> str:
+        from ald.report.notebook import audit_html
+
+        return audit_html(self)
+
+    def finding_html(self, finding: Finding) -> str:
+        """A finding as notebooks show it."""
+        from ald.report.notebook import finding_html
+
+        return finding_html(self, finding)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""

@@ -123,8 +123,7 @@ def audit(file: str, config: str | None, format_: str, output: tuple[str, ...], 
     settings = _read_config(config) | _given(options)
     check_targets(output)
     for path in output:
-        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            raise SettingError(f"the report {path!r} would overwrite the data")
+        _keep_input(path, file, "data")
     _show(_run(file, settings), format_, output)
 
 
@@ -153,6 +152,45 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
 
 
 @cli.command()
+@click.argument("document", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    multiple=True,
+    required=True,
+    type=click.Path(),
+    help="Where to write; format by ending: .html, .json, .csv, .md, .txt. May be repeated.",
+)
+@click.option("--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256.")
+def report(document: str, output: tuple[str, ...], data: str | None) -> None:
+    """Write reports of an earlier audit from its JSON DOCUMENT.
+
+    \b
+    ald audit decisions.csv --outcome approved --output audit.json
+    ald report audit.json --output audit.html --data decisions.csv
+    """
+    from dataclasses import replace
+
+    from ald.auditing import Audit
+    from ald.criterion import visible
+    from ald.data.sources import sha256
+    from ald.report.files import check_targets, write_report
+
+    check_targets(output)
+    for path in output:
+        _keep_input(path, document, "document")
+    for path in (document, data):
+        if path is not None and not os.path.isfile(path):
+            raise InputError(f"there is no file {path!r}")
+    with open(document, "rb") as file:
+        result = Audit.from_json(file.read())
+    result = replace(result, input_sha256=sha256(data))
+    for path in output:
+        write_report(result, path)
+        click.echo(f"Wrote {visible(path)}", err=True)
+
+
+@cli.command()
 def notions() -> None:
     """List the fairness notions."""
     from rich.table import Table
@@ -170,6 +208,12 @@ def notions() -> None:
 def version() -> None:
     """Print the version."""
     click.echo(f"ald {__version__}")
+
+
+def _keep_input(path: str, source: str, what: str) -> None:
+    """Raises if a report would take the place of what it is made from."""
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+        raise SettingError(f"the report {path!r} would overwrite the {what}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

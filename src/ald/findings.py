@@ -7,6 +7,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from ald.criterion import Criterion
+from ald.errors import SettingError
 from ald.evaluation import Assessment
 from ald.statistics import rounded
 
@@ -60,6 +61,28 @@ class Finding:
     def __repr__(self) -> str:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
         return f"<Finding {self.criterion}: psi {psi}, {self.size:,} people, adjusted {p_text(self.log10_p_adjusted)}>"
+
+    def plot_tree(self, levels: int | None = 3) -> Any:
+        """The search tree with the node that proposed the group, or comes closest to it, as a picture (SVG).
+
+        levels: how many splits deep; None for the whole tree. The way to the group is drawn to its end.
+        """
+        if self._home is None:
+            raise SettingError("this finding stands alone; groups and candidates of an audit know their trees")
+        return self._home.plot_tree(self, levels)
+
+    def _repr_html_(self) -> str | None:
+        return None if self._home is None else str(self._home.finding_html(self))
+
+    @property
+    def _home(self) -> Any:
+        """The audit that this finding belongs to, if any; no part of its value."""
+        return self.__dict__.get("_audit")
+
+    def at_home(self, audit: Any) -> Finding:
+        """The same finding, which now knows its audit."""
+        object.__setattr__(self, "_audit", audit)
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain data: an entry of the schema's `groups` and `candidates`."""

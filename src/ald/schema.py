@@ -164,6 +164,11 @@ def audit_from_json(text: str | bytes) -> Audit:
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
         raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
+    if isinstance(document.get("reduced"), dict) and document["reduced"].get("candidates"):
+        raise InputError(
+            "this is the reduced document of a report, without most of its candidates; read the one that "
+            "audit.save('audit.json') or --output audit.json wrote"
+        )
     try:
         _check(document, _DOCUMENT, "")
         _check_sizes(document)

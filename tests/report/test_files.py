@@ -15,8 +15,9 @@ import pytest
 
 import ald
 from ald import Audit, SettingError
-from ald.report import files
-from ald.report.files import check_target, check_targets, write_report, write_whole
+from ald.report import files, whole
+from ald.report.files import check_target, check_targets, write_report
+from ald.report.whole import write_whole
 from tests.tables import people
 
 
@@ -28,12 +29,12 @@ def audit() -> Audit:
 @pytest.mark.parametrize(
     ("name", "render"),
     [
+        ("x.html", Audit.to_html),
         ("x.json", Audit.to_json),
         ("x.csv", Audit.to_csv),
         ("x.md", Audit.to_markdown),
         ("x.Markdown", Audit.to_markdown),
         ("x.txt", lambda audit: f"{audit}\n"),
-        ("x.html", Audit.to_html),
         ("x.PDF", Audit.to_pdf),
         ("x.xlsx", Audit.to_excel),
     ],
@@ -118,7 +119,7 @@ def test_interrupted_writing(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, step, fail)
+        patch.setattr(whole.os, step, fail)
         with pytest.raises(error):
             write_whole(str(target), b"new")
     assert target.read_text() == "old"
@@ -134,7 +135,7 @@ def test_interrupted_after_the_last_step(tmp_path: Path, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "replace", replace_and_fail)
+        patch.setattr(whole.os, "replace", replace_and_fail)
         with pytest.raises(KeyboardInterrupt):
             write_whole(str(tmp_path / "x.json"), b"new")
     assert (tmp_path / "x.json").read_bytes() == b"new"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ald.errors import SettingError, needed_extra
+from ald.report.whole import write_whole
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -69,27 +68,3 @@ def write_report(audit: Audit, path: str) -> None:
     """Writes the report in the format of the path's ending."""
     content = RENDERERS[format_of(path)](audit)
     write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)
-
-
-def write_whole(path: str, content: bytes) -> None:
-    """Replaces the file in one step: whoever looks sees the old file or the new one, whatever interrupts us."""
-    target = os.path.realpath(path)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".ald-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # already in its place
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

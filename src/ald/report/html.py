@@ -14,10 +14,10 @@ from ald.report.markup import Content, Markup, element, markup
 from ald.report.palette import DARK, LIGHT, Scale, variables
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
-from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
+from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
 from ald.report.summary import Card, Report, Section
 from ald.report.svg import at_two_widths, style_sheet
-from ald.report.table import Table
+from ald.report.table import Column, Table
 from ald.report.trees import Tree
 from ald.report.words import interval, percent, shortened, signed
 
@@ -25,8 +25,8 @@ from ald.report.words import interval, percent, shortened, signed
 CANDIDATES = 200
 
 # Widths of pictures in pixels, for wide and for narrow windows.
-_WIDE, _NARROW = 912.0, 320.0
-_HALF, _HALF_NARROW = 430.0, 320.0
+_WIDE, _NARROW = 1002.0, 320.0
+_HALF = 484.0
 
 # Longer names are cut in running text and headings; tables of data and code have them whole.
 _LONG = 240
@@ -50,9 +50,9 @@ def to_html(report: Report) -> str:
         ),
         element(
             "body",
-            element("a", "Skip to the groups", href="#groups", class_="skip"),
+            element("a", "Skip to the content", href="#content", class_="skip"),
             _header(report),
-            element("main", _groups(report), [_card(card, report) for card in report.cards], _sections(report)),
+            element("main", _groups(report), [_card(card) for card in report.cards], _sections(report), id="content"),
             _footer(report),
             Markup(f'<script type="application/json" id="audit">{_embedded(report)}</script>'),
             Markup(f"<script>{script}</script>"),
@@ -132,12 +132,7 @@ def _warnings(report: Report) -> Content:
 
 def _groups(report: Report) -> Markup:
     if not report.cards:
-        return element(
-            "section",
-            element("h2", "No group is listed", id="groups"),
-            element("p", report.result),
-            element("p", "What the audit could have seen is in the table below; how it was done follows."),
-        )
+        return Markup("")
     switch = element(
         "fieldset",
         element("legend", "Order by"),
@@ -169,8 +164,7 @@ def _table(
     head = element(
         "tr",
         [
-            element("th", column.header, scope="col", title=column.meaning or None,
-                    class_="number" if column.is_number else None)
+            element("th", column.header, scope="col", title=column.meaning or None, class_=_cell_class(column))
             for column in table.columns
         ],
     )  # fmt: skip
@@ -186,7 +180,7 @@ def _table(
                     "td" if k else "th",
                     content,
                     scope=None if k else "row",
-                    class_="number" if column.is_number else None,
+                    class_=_cell_class(column),
                     data_label=column.header if labelled and k else None,
                     data_value=_sort_value(entry.value) if labelled else None,
                 )
@@ -204,9 +198,15 @@ def _table(
         ),
         class_="scroll",
         tabindex=0,
-        role="region",
+        role="group",
         aria_label=table.caption,
     )
+
+
+def _cell_class(column: Column) -> str | None:
+    if not column.is_number:
+        return None
+    return "number interval" if column.key == "lower" else "number"
 
 
 def _sort_value(value: Any) -> str | None:
@@ -215,7 +215,7 @@ def _sort_value(value: Any) -> str | None:
     return None if value is None else _cut(str(value), 80)
 
 
-def _card(card: Card, report: Report) -> Markup:
+def _card(card: Card) -> Markup:
     """Everything about one group."""
     name = f"group-{card.rank}"
     return element(
@@ -251,7 +251,7 @@ def _code(card: Card) -> Content:
 
 
 def _codeblock(language: str, code: Content) -> Markup:
-    block = element("pre", element("code", code), tabindex=0, role="region", aria_label=f"The group as {language}")
+    block = element("pre", element("code", code), tabindex=0, role="group", aria_label=f"The group as {language}")
     return element("figure", element("figcaption", language), block, class_="code")
 
 
@@ -260,9 +260,9 @@ def _curves(card: Card) -> Content:
     key: Content = "The stroke is the rate, the line its interval; the shaded part belongs to the group."
     if not single:
         key = [
-            element("span", class_="key all"),
+            element("span", class_="swatch all"),
             "everyone ",
-            element("span", class_="key those"),
+            element("span", class_="swatch those"),
             "those who satisfy the group's other conditions. ",
             key,
         ]
@@ -277,7 +277,7 @@ def _curve(view: CurveView, alone: bool) -> Markup:
         "figure",
         element("figcaption", element("strong", _cut(view.rate.name, 80)), " along ",
                 element("strong", _cut(view.attribute, 80))),
-        at_two_widths(lambda width: draw_curve(view, width), wide, _HALF_NARROW),
+        at_two_widths(lambda width: draw_curve(view, width), wide, _NARROW),
         element("details", element("summary", "Numbers of this picture"), _curve_table(view)),
         class_="picture",
     )  # fmt: skip
@@ -302,21 +302,18 @@ def _curve_table(view: CurveView) -> Markup:
         f'<table class="dense"><caption>{markup(caption)}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
-    return element("div", Markup(table), class_="scroll", tabindex=0, role="region", aria_label=caption)
+    return element("div", Markup(table), class_="scroll", tabindex=0, role="group", aria_label=caption)
 
 
 def _tree(card: Card) -> Content:
     shown = len(shown_nodes(card.tree, card.tree.path(card.node)))
     total = len(card.tree.nodes)
-    told = (
-        f"Tree {card.tree.number + 1}, node {card.node}: the node that proposed the group, or whose people are most "
-        "alike. Numbers are of the tree's sample of the half that was searched."
-    )
+    told = f"{card.origin} Numbers are of the tree's sample of the half that was searched."
     if shown < total:
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
     return [
         element("p", told, class_="note"),
-        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="region",
+        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="group",
                                   aria_label="The search tree as a picture"), class_="picture tree"),
         element("details", element("summary", f"The whole tree as a list: {total:,} nodes"),
                 _outline(card.tree, card.node), class_="outline"),
@@ -335,8 +332,8 @@ def _outline(tree: Tree, node: int) -> Markup:
             parts.append(at)
             continue
         each = tree.nodes[at]
-        psi = "–" if each.psi is None else signed(each.psi)
-        branch = f"{markup(_cut(each.branch, 60))} " if each.branch else "all "
+        psi = shown_psi(each)
+        branch = f"{markup(_cut(each.branch, 60))} " if each.branch else ""
         label = f"{branch}<i class=s{scale.step(each.psi)}>{psi}</i> {each.n:,} · {each.share:.1%}"
         mark = " class=on" if at in path else ""
         if not each.children:
@@ -361,7 +358,7 @@ def _section(section: Section) -> Markup:
         "section",
         element("h2", section.title, id=f"section-{section.key}"),
         [element("p", _cut(text, 2000)) for text in section.paragraphs],
-        _table(section.table) if section.table else None,
+        _table(section.table, class_="slim") if section.table else None,
         class_="section",
     )
 

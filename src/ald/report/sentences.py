@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from ald.criterion import quote
 from ald.findings import Finding
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
-from ald.report.words import confidence, evidence, interval, joined, p_value, percent, points, points_interval, times
+from ald.report.words import (
+    confidence,
+    evidence,
+    interval,
+    joined,
+    p_words,
+    percent,
+    points,
+    points_interval,
+    readable,
+    times,
+)
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -25,9 +36,9 @@ _VERBS = {
 
 
 def statement(finding: Finding, audit: Audit, who: str = "people") -> str:
-    """The disparity in a sentence without its end, such as: people with x = 1 are selected 5 points more often ..."""
+    """The disparity without a full stop, such as: people with x = 1 are selected 5 percentage points more often ..."""
     rates = audit.notion_of(finding).rates
-    group = f"{who} with {finding.criterion}"
+    group = f"{who} with {readable(finding.criterion)}"
     if len(rates) == 1 and finding.psi is not None:
         return f"{group} {_one_rate(rates[0], finding, audit)}"
     defined = [rate for rate in rates if finding.parts[rate.key] is not None]
@@ -52,11 +63,10 @@ def _compared(rate: Rate, finding: Finding) -> str:
 
 def _one_rate(rate: Rate, finding: Finding, audit: Audit) -> str:
     verb, difference = _verb(rate, audit), finding.psi or 0.0
-    about = f"{_compared(rate, finding)}{_bounds(finding, rate)}"
     if verb is None:
-        return f"have a {rate.name} {points(difference)} {_way(difference)} than everyone else ({about})"
+        return f"have a {rate.name} {points(difference)} {_way(difference)} than everyone else{_bounds(finding, rate)}"
     often = "more often" if difference > 0 else "less often" if difference < 0 else "more or less often"
-    return f"{verb} {points(difference)} {often} than everyone else ({about})"
+    return f"{verb} {points(difference)} {often} than everyone else{_bounds(finding, rate)}"
 
 
 def _verb(rate: Rate, audit: Audit) -> str | None:
@@ -77,20 +87,21 @@ def _bounds(finding: Finding, rate: Rate) -> str:
     if low is None or high is None:
         return ""
     upward = (finding.parts[rate.key] or 0.0) >= 0
-    return f"; {confidence(finding.interval_level)} interval of the difference: {points_interval((low, high), upward)}"
+    return f" ({confidence(finding.interval_level)} interval {points_interval((low, high), upward)})"
 
 
 def certainty(finding: Finding, audit: Audit) -> str:
     """How sure one can be, in a sentence."""
     beyond = f" larger than {audit.config.threshold:g}" if audit.config.threshold > 0 else ""
     text = (
-        f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: corrected p-value "
-        f"{p_value(finding.log10_p_adjusted)}"
+        f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: the corrected p-value is "
+        f"{p_words(finding.log10_p_adjusted)}"
     )
     if "given" in finding.test:
         text += ", for what this group adds to those found before it"
     if finding.stability is not None:
-        text += f"; {percent(finding.stability)} of {audit.config.repeats} random halvings list an equivalent group"
+        repeats = audit.config.repeats
+        text += f"; {round(finding.stability * repeats)} of {repeats} random halvings list an equivalent group"
     return text + "."
 
 
@@ -103,8 +114,9 @@ def magnitude(finding: Finding, audit: Audit) -> str:
             return f"{people} psi is undefined: {finding.undefined}."
         bounds = f" ({confidence(finding.interval_level)} interval {interval(finding.interval)})"
         return f"{people} The mean of the absolute differences, psi, is {finding.psi:.3f}{bounds}."
-    ratio = finding.ratios[rates[0].key]
-    return f"{people} Their {rates[0].name} is {times(ratio)} everyone else's." if times(ratio) else people
+    often = times(finding.ratios[rates[0].key])
+    compared = f"Their {rates[0].name} is {_compared(rates[0], finding)} among everyone else"
+    return f"{people} {compared}{f', {often} theirs' if often else ''}."
 
 
 def headline(audit: Audit) -> str:
@@ -138,6 +150,6 @@ def could_have_seen(audit: Audit) -> list[str]:
     chosen = {seen[0].share: seen[0], seen[-1].share: seen[-1]}.values()
     parts = [f"{points(entry.psi or 0.0)} in a group of {entry.share:.0%} of the people" for entry in chosen]
     return [
-        f"It could have seen, in four of five cases, a disparity of {joined(parts)}, had the search proposed exactly "
-        "this group."
+        f"The audit could have seen, in four of five cases, a disparity of {joined(parts)}, had the search proposed "
+        "exactly this group."
     ]

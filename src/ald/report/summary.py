@@ -21,7 +21,7 @@ from ald.report.curves import CurveView, curve_view
 from ald.report.sentences import certainty, could_have_seen, headline, lead, magnitude, statement
 from ald.report.table import Column, Entry, Table, confidence_text, notions, ranked_table
 from ald.report.trees import Tree, tree_of
-from ald.report.words import count, interval, percent, signed
+from ald.report.words import count, interval, percent, readable, signed
 from ald.version import __version__
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Card:
     `sentences`: the disparity, its size and its certainty. `pandas` and `sql` pick its members; `sql` may be None.
     `numbers`: one row per rate. `breakdown`: the group, and what it is without each of its conditions, as a table and
     as `dropped`. `close`: groups folded into it. `curves`: its rates along its attributes. `tree`, `node`: where the
-    search met it.
+    search met it, and `origin`: how, in a sentence.
     """
 
     rank: int
@@ -78,6 +78,7 @@ class Card:
     curves: tuple[CurveView, ...]
     tree: Tree
     node: int
+    origin: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ def _cards(audit: Audit) -> tuple[Card, ...]:
                 rank_magnitude=magnitudes[i],
                 finding=finding,
                 notion=notion,
-                criterion=str(finding.criterion),
+                criterion=str(readable(finding.criterion)),
                 sentences=(
                     f"{sentence[0].upper()}{sentence[1:]}.",
                     magnitude(finding, audit),
@@ -175,9 +176,21 @@ def _cards(audit: Audit) -> tuple[Card, ...]:
                 curves=_curves(finding, notion, audit.details.dropped[i], audit),
                 tree=trees[key],
                 node=finding.node,
+                origin=_origin(finding, audit),
             )
         )
     return tuple(cards)
+
+
+def _origin(finding: Finding, audit: Audit) -> str:
+    """How the group was found."""
+    place = f"node {finding.node} of tree {finding.tree + 1}"
+    if audit.config.explores:
+        return (
+            f"Found by exploring from all trees and combinations. Shown is the node of the forest whose people are "
+            f"most alike, {place}; it need not be the same group."
+        )
+    return f"Proposed by {place}."
 
 
 def _places(values: list[float]) -> list[int]:
@@ -235,7 +248,7 @@ def _breakdown(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> 
             _number(entry.psi, signed(entry.psi)),
             _number(entry.interval[0], interval(entry.interval)),
         )
-        for condition, entry in zip(finding.criterion, dropped, strict=True)
+        for condition, entry in zip(readable(finding.criterion), dropped, strict=True)
     ]
     heads = _columns("group", "people", "share", "psi", f"{100 * (1 - audit.config.level):.3g}% interval")
     caption = "How the disparity changes when one condition is dropped; intervals are for one group at a time"
@@ -248,7 +261,7 @@ def _close(finding: Finding) -> Table | None:
         return None
     rows = tuple(
         (
-            Entry(text=str(other.criterion), value=str(other.criterion)),
+            Entry(text=str(readable(other.criterion)), value=str(other.criterion)),
             _number(other.size, f"{other.size:,}"),
             _number(other.overlap, f"{other.overlap:.0%}"),
         )
@@ -312,7 +325,8 @@ def _method_lines(audit: Audit) -> list[str]:
     ]
     for i, finding in enumerate(audit.groups, 1):
         close = [
-            f"{other.criterion} ({other.size:,} people, {other.overlap:.0%} of the group)" for other in finding.also
+            f"{readable(other.criterion)} ({other.size:,} people, {other.overlap:.0%} of the group)"
+            for other in finding.also
         ]
         if close:
             lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
@@ -399,7 +413,11 @@ def _attributes(audit: Audit) -> Table:
         )
         for entry in audit.data_summary.attributes
     )
-    heads = _columns("attribute", "kind", "different values", "people without a value")
+    heads = (
+        Column(key="attribute", header="attribute", is_number=False),
+        Column(key="kind", header="kind", is_number=False),
+        *_columns("", "different values", "people without a value")[1:],
+    )
     return Table(caption="Attributes that were searched", columns=heads, rows=rows)
 
 

@@ -9,6 +9,7 @@ from math import ceil, floor, log10
 
 from ald.report.markup import Attribute, Content, Markup, element, number
 from ald.report.palette import LIGHT, resolved
+from ald.report.whole import write_whole
 from ald.report.words import shortened
 
 # The mean width of a character in ems, a little on the wide side: there are no fonts to ask.
@@ -108,10 +109,31 @@ def style_sheet() -> str:
 
 
 def standalone(svg: Markup) -> str:
-    """The picture as a file of its own: with its rules and light colours inside."""
-    rules = Markup(f"<style>{resolved(style_sheet(), LIGHT)}</style>")
+    """The picture as a file of its own: with its rules, light colours and a ground inside."""
+    rules = f"<style>{resolved(style_sheet(), LIGHT)}</style>"
+    ground = element("rect", width="100%", height="100%", class_="cover")
     head, end, rest = svg.partition(">")
-    return f"{head}{end}{rules}{rest}\n"
+    return f"{head}{end}{rules}{ground}{rest}\n"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG text: notebooks show it, `save` writes it to a file."""
+
+    svg: str
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Picture of {len(self.svg):,} characters: a notebook shows it; .save('tree.svg') writes it>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str) -> None:
+        """Writes the picture as an SVG file."""
+        write_whole(path, self.svg.encode("utf-8"))
 
 
 Draw = Callable[[float], Markup]

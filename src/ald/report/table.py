@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.findings import Finding
 from ald.notions import Notion, Rate
-from ald.report.words import confidence, interval, p_value, percent, plain, signed
+from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -80,7 +80,7 @@ def columns(audit: Audit) -> list[Cell]:
             key="criterion",
             header="group",
             value=lambda f: str(f.criterion),
-            text=lambda f: str(f.criterion),
+            text=lambda f: str(readable(f.criterion)),
             is_number=False,
         ),
         Cell(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ald.criterion import Condition, Criterion, Interval, format_bound
 from ald.findings import p_text
 
 Bounds = tuple[float | None, float | None]
@@ -30,6 +33,15 @@ def p_value(log10_p: float | None) -> str:
     '3.2e-1235'
     """
     return p_text(log10_p).removeprefix("p = ").removeprefix("p ")
+
+
+def p_words(log10_p: float | None) -> str:
+    """A p-value for running text: how small it is does not matter once it is very small.
+
+    >>> p_words(-66.0), p_words(-1.5)
+    ('below 0.001', '0.032')
+    """
+    return "below 0.001" if log10_p is not None and log10_p < -3 else p_value(log10_p)
 
 
 def confidence(level: float) -> str:
@@ -115,6 +127,29 @@ def shortened(text: str, length: int) -> str:
         return text
     half = (length - 1) // 2
     return f"{text[: length - 1 - half]}…{text[-half:]}"
+
+
+def readable(criterion: Criterion) -> Criterion:
+    """The criterion with bounds of many decimals rounded, for people; code and documents have them whole.
+
+    >>> from ald.criterion import Interval
+    >>> print(readable(Criterion([Interval("age", "numeric", 42.68637888710883, 65.0)])))
+    42.69 < age <= 65
+    """
+    return Criterion(_readable(condition) for condition in criterion)
+
+
+def _readable(condition: Condition) -> Condition:
+    if not isinstance(condition, Interval) or condition.kind != "numeric":
+        return condition
+    lower, upper = (None if bound is None else _rounded(bound) for bound in (condition.lower, condition.upper))
+    return condition if lower == upper else replace(condition, lower=lower, upper=upper)
+
+
+def _rounded(bound: float) -> float:
+    if len(format_bound(bound, "numeric")) <= 8:
+        return bound
+    return round(bound, 2) if abs(bound) >= 10 else float(f"{bound:.4g}")
 
 
 def count(number: int, noun: str) -> str:

@@ -194,5 +194,5 @@ def nearest_nodes(criteria: Sequence[CodedCriterion], paths: Sequence[CodedCrite
     both, size = counts @ patterns.T, (patterns @ split.cell_counts()).astype(float)
     in_node, n = counts.sum(axis=1)[:, None], float(data.total)
     spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
-    best = np.argmax(np.abs(n * both - in_node * size) / spread, axis=0)
+    best = np.argmax((n * both - in_node * size) / spread, axis=0)
     return [int(at) for at in np.array(list(distinct.values()))[best]]

@@ -42,10 +42,10 @@ def _rate_axis(view: CurveView, start: float, end: float, most: int) -> Axis:
 def _along(view: CurveView, width: float) -> tuple[list[Content], float]:
     points = [point for point in view.series[0].points if point.first is not None]
     slot = (width - _LEFT - _RIGHT) / max(len(view.series[0].points), 1)
-    y = _rate_axis(view, _HEIGHT - _BOTTOM, _TOP, 4)
+    y = _rate_axis(view, _HEIGHT - _BOTTOM, _TOP, 5)
     places = [_place(cut, points, slot) for cut in view.cuts]
     parts: list[Content] = [_band(view, places, len(points) * slot)]
-    for tick in y.ticks(4):
+    for tick in y.ticks(5):
         parts.append(line(_LEFT, y(tick), width - _RIGHT, y(tick), class_="grid"))
         parts.append(text(_LEFT - 6, y(tick) + 4, f"{tick:.0%}", class_="soft", text_anchor="end"))
     average = view.series[0].average
@@ -83,12 +83,12 @@ def _place(cut: float, points: list[Point], slot: float) -> float:
 
 def _marks(points: tuple[Point, ...], style: str, y: Axis, slot: float, side: float) -> list[Content]:
     """The rates as short strokes, their intervals as thin lines; beside each other if there are two series."""
-    reach = slot * (0.36 if side == 0 else 0.3)
+    reach = slot * (0.36 if side == 0 else 0.2)
     rates, intervals = [], []
     for i, point in enumerate(points):
         if point.rate is None or point.low is None or point.high is None:
             continue
-        x = _LEFT + (i + 0.5) * slot + side * slot * 0.3
+        x = _LEFT + (i + 0.5) * slot + side * slot * 0.44
         rates.append(horizontal(x - reach, x + reach, y(point.rate)))
         intervals.append(vertical(x, y(max(point.low, y.low)), y(min(point.high, y.high))))
     return [path(intervals, class_=style), path(rates, class_=f"{style}-mark")]
@@ -111,7 +111,7 @@ def _value_labels(view: CurveView, slot: float, width: float) -> list[Content]:
 
 def _levels(view: CurveView, width: float) -> tuple[list[Content], float]:
     points = view.series[0].points
-    names = min(max(len(point.label) for point in points) * 6.8 + 16, width * 0.42)
+    names = min(max(len(point.label) for point in points) * 7.6 + 18, width * 0.42)
     bottom = 8 + _ROW * len(points)
     x = _rate_axis(view, names, width - _RIGHT - 6, 5 if width > 500 else 3)
     parts: list[Content] = [

@@ -6,10 +6,12 @@ from math import sqrt
 
 from ald.report.markup import Content, Markup, element, number
 from ald.report.summary import Card, Report
-from ald.report.svg import Axis, circle, fitted, line, picture, rect, round_ticks, text
+from ald.report.svg import Axis, circle, fitted, line, picture, round_ticks, text
 from ald.report.words import confidence, percent, signed
 
-_LABEL, _LANE, _GAP, _HEAD, _FOOT = 22.0, 26.0, 16.0, 40.0, 26.0
+_LABEL, _GAP, _HEAD, _FOOT = 22.0, 16.0, 40.0, 26.0
+# The height of a rate: more where its name stands above it.
+_LANE, _NAMED_LANE = 26.0, 32.0
 _LARGEST_DOT = 11.0
 
 
@@ -18,7 +20,7 @@ def draw_groups(report: Report, width: float) -> Markup:
     cards = report.cards
     split = width * (0.58 if width > 500 else 0.55)
     psi, rate = _psi_axis(cards, 14.0, split - 14.0), _rate_axis(cards, split + 20.0, width - 14.0)
-    heights = [_LABEL + _LANE * len(card.notion.rates) + _GAP for card in cards]
+    heights = [_LABEL + _lanes(card) + _GAP for card in cards]
     bottom = _HEAD + sum(heights)
     largest = max((card.finding.size for card in cards), default=1)
     rows: list[Content] = []
@@ -35,12 +37,16 @@ def draw_groups(report: Report, width: float) -> Markup:
     return picture(width, bottom + _FOOT, title, _description(cards), frame, rows)
 
 
+def _lanes(card: Card) -> float:
+    rates = len(card.notion.rates)
+    return _LANE if rates == 1 else _NAMED_LANE * rates
+
+
 def _psi_axis(cards: tuple[Card, ...], start: float, end: float) -> Axis:
-    ends = [0.0] + [
-        bound for card in cards for bound in (*card.finding.interval, card.finding.psi) if bound is not None
-    ]
-    ticks = round_ticks(min(ends), max(ends), 5)
-    return Axis(low=ticks[0], high=ticks[-1], start=start, end=end)
+    bounds = [bound for card in cards for bound in (*card.finding.interval, card.finding.psi) if bound is not None]
+    low, high = min([0.0, *bounds]), max([0.0, *bounds])
+    room = 0.06 * (high - low)
+    return Axis(low=low - room, high=high + room, start=start, end=end)
 
 
 def _rate_axis(cards: tuple[Card, ...], start: float, end: float) -> Axis:
@@ -51,7 +57,7 @@ def _rate_axis(cards: tuple[Card, ...], start: float, end: float) -> Axis:
 
 
 def _frame(report: Report, psi: Axis, rate: Axis, bottom: float, width: float) -> list[Content]:
-    """Headings, grid lines, ticks."""
+    """Headings and the numbers of the axes."""
     level = report.cards[0].finding.interval_level
     wide = width > 500
     parts: list[Content] = [
@@ -61,33 +67,34 @@ def _frame(report: Report, psi: Axis, rate: Axis, bottom: float, width: float) -
         text(rate.start - 6, 30, "● inside  ○ everyone else" if wide else "● in  ○ out", class_="soft"),
     ]
     for axis, written in ((psi, _psi_tick), (rate, lambda value: f"{value:.0%}")):
-        for tick in axis.ticks(5 if wide else 3):
-            x = axis(tick)
-            parts.append(line(x, _HEAD, x, bottom, class_="zero" if axis is psi and tick == 0 else "grid"))
-            parts.append(text(x, bottom + 16, written(tick), class_="soft", text_anchor="middle"))
+        for tick in _ticks(axis, width):
+            parts.append(text(axis(tick), bottom + 16, written(tick), class_="soft", text_anchor="middle"))
     return parts
 
 
+def _ticks(axis: Axis, width: float) -> list[float]:
+    return axis.ticks(8 if width > 500 else 3)
+
+
 def _psi_tick(value: float) -> str:
-    return "0" if value == 0 else f"{value:+.2f}".rstrip("0")
+    return "0" if value == 0 else f"{value:+.2f}".removesuffix("0").removesuffix(".0")
 
 
 def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
     finding = card.finding
-    parts: list[Content] = [
-        rect(0, 1, width, _LABEL, class_="hollow"),
-        text(0, 15, [f"{card.rank}. ", fitted(card.criterion, width - 24)], class_="strong"),
-    ]
+    label = [f"{card.rank}. ", fitted(card.criterion, width - 24, 13)]
+    parts: list[Content] = [text(0, 15, label, class_="strong")]
     lanes = len(card.notion.rates)
-    middle = _LABEL + _LANE * lanes / 2
+    for axis in (psi, rate):
+        for tick in _ticks(axis, width):
+            kind = "zero" if axis is psi and tick == 0 else "grid"
+            parts.append(line(axis(tick), _LABEL, axis(tick), _LABEL + _lanes(card) + 6, class_=kind))
+    middle = _LABEL + _lanes(card) / 2
     if finding.psi is not None:
         way = "above" if finding.psi >= 0 else "below"
-        if lanes > 1:
-            way = "above"
         low, high = finding.interval
         if low is not None and high is not None:
             parts.append(line(psi(low), middle, psi(high), middle, class_=f"{way} bar"))
-            parts += [line(psi(end), middle - 5, psi(end), middle + 5, class_=f"{way} bar") for end in (low, high)]
         radius = max(_LARGEST_DOT * sqrt(finding.size / largest), 2.5)
         parts.append(circle(psi(finding.psi), middle, radius, class_=f"{way} halo"))
         parts.append(circle(psi(finding.psi), middle, 2.5, class_=way))
@@ -96,12 +103,13 @@ def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[
         if inside is None or outside is None:
             continue
         way = "above" if inside >= outside else "below"
-        y = _LABEL + _LANE * (i + 0.5) + (3 if lanes > 1 else 0)
+        y = _LABEL + _lanes(card) / lanes * (i + 0.5) + (6 if lanes > 1 else 0)
         parts.append(line(rate(outside), y, rate(inside), y, class_=f"{way} bar"))
         parts.append(circle(rate(outside), y, 5, class_=f"{way} hollow"))
         parts.append(circle(rate(inside), y, 5, class_=way))
         if lanes > 1:
-            parts.append(text(rate.start - 6, y - 8, fitted(each.name, rate.end - rate.start, 11), class_="soft"))
+            name = fitted(each.name if width > 500 else each.key, rate.end - rate.start, 11)
+            parts.append(text(rate.start - 6, y - 9, name, class_="soft"))
     return parts
 
 

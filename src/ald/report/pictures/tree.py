@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ald.report.markup import Content, Markup, element
+from ald.report.markup import Content, Markup, element, number
 from ald.report.palette import STEPS, Scale
 from ald.report.svg import fitted, picture, rect, text
 from ald.report.tree_layout import tidy
@@ -14,9 +15,10 @@ from ald.report.words import percent, signed
 # Levels below the root that are drawn; the path of the group is drawn to its end.
 LEVELS = 3
 
-_STEP, _BOX, _LEVEL, _LEGEND = 110.0, 96.0, 104.0, 46.0
-_BOX_HEIGHT = 42.0
-_TIP_LINES = 4
+# Pixels: from node to node, a box, from level to level, the legend above and the details below.
+_STEP, _BOX, _BOX_HEIGHT, _LEVEL, _LEGEND = 125.0, 104.0, 42.0, 106.0, 52.0
+_TIP_LINE, _TIP_LINES, _TIP_WIDTH = 16.0, 4, 600.0
+_KEY = 34.0
 
 
 def shown_nodes(tree: Tree, path: Sequence[int], levels: int | None = LEVELS) -> list[int]:
@@ -30,69 +32,106 @@ def shown_nodes(tree: Tree, path: Sequence[int], levels: int | None = LEVELS) ->
 
 
 def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:
-    """The tree down to some levels, with the path to a node; people who point at a node read its details."""
+    """The tree down to some levels, with the path to a node; who points at a node reads its details below."""
     path = tree.path(node)
     shown = shown_nodes(tree, path, levels)
     position = {i: k for k, i in enumerate(shown)}
-    children = [[position[c] for c in tree.nodes[i].children if c in position] for i in shown]
+    children = [[position[child] for child in tree.nodes[i].children if child in position] for i in shown]
     places = tidy(children)
+    width = max(max(places) + 1, 5) * _STEP
+    left = (width - max(places) * _STEP) / 2
+    spots = [
+        _Spot(x=left + place * _STEP, y=_LEGEND + tree.nodes[i].depth * _LEVEL)
+        for i, place in zip(shown, places, strict=True)
+    ]
+    height = max(spot.y for spot in spots) + _BOX_HEIGHT + 36 + _TIP_LINE * _TIP_LINES
     scale = Scale(max((abs(tree.nodes[i].psi or 0.0) for i in shown), default=0.0))
-    xs = [place * _STEP + _STEP / 2 for place in places]
-    width = max(max(xs) + _STEP / 2, 5 * _STEP)
-    left = (width - max(xs) - _STEP / 2) / 2
-    xs = [x + left for x in xs]
-    ys = [_LEGEND + tree.nodes[i].depth * _LEVEL for i in shown]
-    height = max(ys) + _BOX_HEIGHT + 28 + 16 * _TIP_LINES
-    edges, nodes = [], []
-    for k, below in enumerate(children):
-        for child in below:
-            edges.append(_edge(xs[k], ys[k], xs[child], ys[child], shown[child] in path))
+    edges = [_edge(spots[k], spots[child], shown[child] in path) for k, below in enumerate(children) for child in below]
+    nodes = []
     for k, i in enumerate(shown):
-        nodes.append(_node(tree, i, xs[k], ys[k], height, scale, i in path, tree.nodes[i].id == node,
-                           bool(tree.nodes[i].children) and not children[k]))  # fmt: skip
+        each = tree.nodes[i]
+        classes = f"node s{scale.step(each.psi)}{' on' if i in path else ''}{' target' if each.id == node else ''}"
+        is_cut = bool(each.children) and not children[k]
+        words = details(tree, each)
+        nodes.append(
+            element(
+                "g",
+                _box(each, spots[k], is_cut),
+                _tip(words, min(max(spots[k].x - 150, 0.0), width - _TIP_WIDTH), height),
+                class_=classes,
+                tabindex=0,
+                role="img",
+                aria_label=". ".join(words),
+            )
+        )
+    hint = "Point at a node, or go to it with the tab key, for its numbers."
     title = f"Search tree {tree.number + 1} and the path to node {node}"
-    return picture(
-        width, height, title, _description(tree, path, len(shown)), _legend(scale), edges, nodes, role="group"
-    )
+    below = text(0, height - _TIP_LINE * _TIP_LINES + 8, hint, class_="soft hint")
+    content = (_legend(scale), below, edges, nodes)
+    return picture(width, height, title, _description(tree, path, len(shown)), *content, role="group")
 
 
-def _edge(x1: float, y1: float, x2: float, y2: float, on: bool) -> Markup:
-    start, end = y1 + _BOX_HEIGHT + 20, y2 - 18
-    bend = (start + end) / 2
-    d = f"M{x1:.0f} {start:.0f}C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {end:.0f}"
+@dataclass(frozen=True, kw_only=True)
+class _Spot:
+    """The middle of a box's upper side."""
+
+    x: float
+    y: float
+
+
+def _edge(upper: _Spot, lower: _Spot, on: bool) -> Markup:
+    start, end = upper.y + _BOX_HEIGHT + 21, lower.y - 18
+    bend = number((start + end) / 2)
+    x1, x2 = number(upper.x), number(lower.x)
+    d = f"M{x1} {number(start)}C{x1} {bend} {x2} {bend} {x2} {number(end)}"
     return element("path", d=d, class_="edge on" if on else "edge")
 
 
-def _node(
-    tree: Tree, i: int, x: float, y: float, height: float, scale: Scale, on: bool, target: bool, cut: bool
-) -> Markup:
-    node = tree.nodes[i]
-    classes = f"node s{scale.step(node.psi)}" + (" on" if on else "") + (" target" if target else "")
-    words = details(tree, node)
+def _box(node: TreeNode, spot: _Spot, is_cut: bool) -> list[Content]:
+    """The box with psi, people and share; above it the values that lead to it, below it what it splits by."""
+    x, y = spot.x, spot.y
     parts: list[Content] = [
         rect(x - _BOX / 2, y, _BOX, _BOX_HEIGHT, rx=5, class_="box"),
-        text(x, y + 18, "–" if node.psi is None else signed(node.psi), class_="in strong", text_anchor="middle"),
-        text(x, y + 34, f"{node.n:,} · {node.share:.0%}", class_="in", text_anchor="middle", font_size=11),
+        text(x, y + 18, shown_psi(node), class_="in strong", text_anchor="middle"),
+        text(x, y + 34, f"{node.n:,} · {node.share:.0%}", class_="in small", text_anchor="middle"),
     ]
     if node.branch:
-        parts.append(text(x, y - 6, fitted(node.branch, _STEP, 11), class_="soft", text_anchor="middle"))
+        parts.append(text(x, y - 6, fitted(node.branch, _STEP - 6, 11), class_="soft", text_anchor="middle"))
     if node.attribute:
-        below = f" (+{node.below:,})" if cut else ""
-        name = fitted(node.attribute, _STEP - 7 * len(below), 12)
-        parts.append(text(x, y + _BOX_HEIGHT + 15, [name, below], class_="strong", text_anchor="middle"))
-    tip = element("g", [text(0, height - 16 * (_TIP_LINES - k) + 8, fitted(row, 5 * _STEP, 12), class_="strong" if not k
-                             else None) for k, row in enumerate(words)], class_="tip")  # fmt: skip
-    label = ". ".join(words)
-    return element("g", element("title", label), parts, tip, class_=classes, tabindex=0, role="img", aria_label=label)
+        more = f" (+{node.below:,})" if is_cut else ""
+        name = fitted(node.attribute, _STEP - 8 - 7.5 * len(more), 13.5)
+        parts.append(text(x, y + _BOX_HEIGHT + 15, [name, more], class_="strong", text_anchor="middle"))
+    return parts
+
+
+def _tip(words: Sequence[str], x: float, height: float) -> Markup:
+    """The details of a node, at the foot of the picture; the style sheet shows those of one node at a time."""
+    top = height - _TIP_LINE * _TIP_LINES
+    rows = [
+        text(x, top + 8 + k * _TIP_LINE, fitted(row, _TIP_WIDTH), class_=None if k else "strong")
+        for k, row in enumerate(words)
+    ]
+    return element("g", rect(0, top - 8, 4000, height - top + 8, class_="cover"), rows, class_="tip")
+
+
+def shown_psi(node: TreeNode) -> str:
+    """psi in a word; the root holds everyone and has nothing to compare with."""
+    if node.psi is None:
+        return "everyone" if node.parent < 0 else "undefined"
+    return signed(node.psi)
 
 
 def details(tree: Tree, node: TreeNode) -> list[str]:
     """What is known of a node, in at most four lines."""
-    rows = [f"Node {node.id}" + (f": {tree.nodes[node.parent].attribute} {node.branch}" if node.branch else ": all")]
-    rows.append(f"{node.n:,} people of the tree's sample ({node.share:.1%}), psi {signed(node.psi)}")
+    is_root = node.parent < 0
+    branch = "everyone" if is_root else f"{tree.nodes[node.parent].attribute} {node.branch}"
+    rows = [f"Node {node.id}: {branch}"]
+    rows.append(
+        f"{node.n:,} people of the tree's sample ({node.share:.1%})" + ("" if is_root else f", psi {signed(node.psi)}")
+    )
     rows.append(
         "; ".join(
-            f"{rate.name} {percent(inside)} against {percent(outside)}"
+            f"{rate.name} {percent(inside)}" + ("" if is_root else f" against {percent(outside)}")
             for rate, inside, outside in zip(tree.notion.rates, node.rates, node.rates_outside, strict=True)
         )
     )
@@ -102,20 +141,16 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
 
 
 def _legend(scale: Scale) -> list[Content]:
-    parts: list[Content] = [text(0, 12, "|psi|", class_="strong")]
-    for step in range(STEPS):
-        parts.append(rect(40 + step * 34, 2, 34, 12, class_=f"key s{step}"))
-    for step in (0, STEPS // 2, STEPS - 1):
-        at = scale.top if step == STEPS - 1 else scale.bounds(step)[0]
-        x = 40 + (STEPS if step == STEPS - 1 else step) * 34
-        label = "0" if at == 0 else f"{at:.2f}"
-        parts.append(text(x, 27, label, class_="soft", text_anchor="start" if not step else "middle"))
-    parts.append(text(40 + STEPS * 34 + 26, 12, "thick: the path to the group; in a box: psi, people, share",
-                      class_="soft"))  # fmt: skip
+    parts: list[Content] = [text(0, 13, "|psi|", class_="strong")]
+    parts += [rect(40 + step * _KEY, 3, _KEY, 12, class_=f"key s{step}") for step in range(STEPS)]
+    for step in (0, 3, STEPS):
+        label = "0" if step == 0 else f"{scale.top * step / STEPS:.2f}"
+        parts.append(text(40 + step * _KEY, 28, label, class_="soft", text_anchor="middle" if step else "start"))
+    told = "thick line: the way to the group; box: psi, people, share"
+    parts.append(text(40 + STEPS * _KEY + 26, 13, told, class_="soft"))
     return parts
 
 
 def _description(tree: Tree, path: Sequence[int], shown: int) -> str:
     steps = [f"{tree.nodes[tree.nodes[i].parent].attribute} {tree.nodes[i].branch}" for i in path[1:]]
-    way = "; ".join(steps) or "the root"
-    return f"{shown} of {len(tree.nodes)} nodes. Path to the group: {way}."
+    return f"{shown} of {len(tree.nodes)} nodes. Path to the group: {'; '.join(steps) or 'the root'}."

@@ -50,6 +50,14 @@
     fieldset.addEventListener("change", (event) => order(event.target.value));
   });
 
+  // Where a tree is wider than its box, the group's node is in sight.
+  all(".tree .scroll").forEach((box) => {
+    const target = box.querySelector(".target");
+    const middle = target.getBoundingClientRect();
+    const frame = box.getBoundingClientRect();
+    box.scrollLeft = middle.left + middle.width / 2 - frame.left - frame.width / 2;
+  });
+
   // The document inside the page as a file.
   const save = document.getElementById("save");
   save.parentNode.hidden = false;

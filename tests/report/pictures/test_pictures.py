@@ -1,0 +1,158 @@
+"""Pictures show the numbers of the model."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from xml.etree import ElementTree
+
+import pytest
+
+import ald
+from ald import Audit
+from ald.report.markup import Markup
+from ald.report.pictures.curve import draw_curve
+from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
+from ald.report.svg import standalone
+from tests.tables import decisions, people
+
+NAME = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def audit() -> Audit:
+    return ald.audit(people(4000), outcome="y", trees=6)
+
+
+@pytest.fixture(scope="module")
+def odds() -> Audit:
+    return ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+
+
+def parsed(svg: Markup) -> ElementTree.Element:
+    return ElementTree.fromstring(standalone(svg))
+
+
+def with_class(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    return [element for element in root.iter() if name in element.attrib.get("class", "").split()]
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return ["".join(element.itertext()) for element in root.iter(f"{NAME}text")]
+
+
+@pytest.mark.parametrize("width", [320.0, 1000.0])
+def test_groups(audit: Audit, odds: Audit, width: float) -> None:
+    """Every listed group has a row with its name, in the order of the list, and stays within the picture."""
+    for found in (audit, odds):
+        report = found.report()
+        root = parsed(draw_groups(report, width))
+        rows = with_class(root, "row")
+        assert len(rows) == len(report.cards)
+        for row, card in zip(rows, report.cards, strict=True):
+            assert texts(row)[0].startswith(f"{card.rank}. ")
+            assert (row.attrib["data-c"], row.attrib["data-m"]) == (str(card.rank_confidence), str(card.rank_magnitude))
+        for circle in root.iter(f"{NAME}circle"):
+            assert 0 <= float(circle.attrib["cx"]) <= width
+
+
+def test_dot_area_is_the_number_of_people(audit: Audit) -> None:
+    """The areas of two dots are to one another as their people are."""
+    report = audit.report()
+    root = parsed(draw_groups(report, 1000))
+    radii = [float(dot.attrib["r"]) for dot in with_class(root, "halo")]
+    sizes = [card.finding.size for card in report.cards]
+    for (r, n), (q, m) in combinations(zip(radii, sizes, strict=True), 2):
+        assert (r / q) ** 2 == pytest.approx(n / m, rel=0.1)
+
+
+def test_psi_is_where_the_axis_says(audit: Audit) -> None:
+    """The dot of a group lies between the ticks on both sides of its psi."""
+    report = audit.report()
+    root = parsed(draw_groups(report, 1000))
+    ticks = {
+        float(text.text): float(text.attrib["x"])
+        for text in root.iter(f"{NAME}text")
+        if text.text and re.fullmatch(r"0|[+-]0\.\d+", text.text) and text.attrib.get("text-anchor") == "middle"
+    }
+    (a, xa), *_, (b, xb) = sorted(ticks.items())
+    for dot, card in zip(with_class(root, "halo"), report.cards, strict=True):
+        value = a + (float(dot.attrib["cx"]) - xa) / (xb - xa) * (b - a)
+        assert value == pytest.approx(card.finding.psi, abs=0.01)
+
+
+@pytest.mark.parametrize("width", [320.0, 480.0])
+def test_curves(audit: Audit, odds: Audit, width: float) -> None:
+    """Every curve draws, names what it shows, and marks the cut points of the group."""
+    kinds = set()
+    for found in (audit, odds):
+        for card in found.report().cards:
+            for view in card.curves:
+                kinds.add(view.is_ordered)
+                root = parsed(draw_curve(view, width))
+                assert view.rate.name in root.attrib["aria-label"]
+                assert len(with_class(root, "cut")) == len(view.cuts)
+                strokes = [path.attrib["d"].count("M") for path in with_class(root, "those-mark")]
+                points = [point for point in view.series[-1].points if point.rate is not None]
+                assert strokes == [len(points)]
+                assert with_class(root, "band") or not any(point.inside for point in points)
+    assert kinds == {True, False}
+
+
+def test_trees_are_cut(audit: Audit) -> None:
+    """Three levels are drawn, and the path to its end with the siblings on it; the rest is counted."""
+    for card in audit.report().cards:
+        path = card.tree.path(card.node)
+        shown = shown_nodes(card.tree, path)
+        root = parsed(draw_tree(card.tree, card.node))
+        nodes = with_class(root, "node")
+        assert len(nodes) == len(shown)
+        depths = {card.tree.nodes[i].depth for i in shown if i not in path and card.tree.nodes[i].parent not in path}
+        assert max(depths, default=0) <= LEVELS
+        assert set(path) <= set(shown)
+        assert len(with_class(root, "on")) == 2 * len(path) - 1  # its nodes, and the edges between them
+        (target,) = with_class(root, "target")
+        assert target.attrib["aria-label"].startswith(f"Node {card.node}:")
+        below = sum(int(n.replace(",", "")) for n in re.findall(r"\(\+([\d,]+)\)", " ".join(texts(root))))
+        assert len(shown) + below == len(card.tree.nodes)
+
+
+def test_nodes_of_trees(audit: Audit) -> None:
+    """A node shows psi, people and share; inner ones their attribute in bold; edges the values; focus the details."""
+    card = audit.report().cards[0]
+    root = parsed(draw_tree(card.tree, card.node, levels=None))
+    nodes = with_class(root, "node")
+    assert len(nodes) == len(card.tree.nodes)
+    for element, node in zip(nodes, card.tree.nodes, strict=True):
+        shown = texts(element)
+        assert shown[1] == f"{node.n:,} · {node.share:.0%}"
+        assert shown[0] == ("everyone" if node.psi is None else f"{node.psi:+.3f}")
+        assert element.attrib["tabindex"] == "0"
+        assert f"{node.n:,} people" in element.attrib["aria-label"]
+        if node.attribute:
+            bold = ["".join(text.itertext()) for text in with_class(element, "strong")]
+            assert node.attribute in bold
+    assert len(with_class(root, "edge")) == len(card.tree.nodes) - 1
+    assert len(with_class(root, "key")) == 7
+
+
+def test_boxes_do_not_overlap(audit: Audit) -> None:
+    """No two boxes of a whole tree overlap."""
+    card = max(audit.report().cards, key=lambda card: len(card.tree.nodes))
+    root = parsed(draw_tree(card.tree, card.node, levels=None))
+    boxes = [[float(box.attrib[key]) for key in ("x", "y", "width", "height")] for box in with_class(root, "box")]
+    for (x, y, w, h), (u, v, *_) in combinations(boxes, 2):
+        assert abs(x - u) >= w or abs(y - v) >= h
+
+
+def test_finding_plot_tree(audit: Audit) -> None:
+    """A finding of an audit draws its tree, cut or whole; one that stands alone says why it cannot."""
+    finding = audit.groups[0]
+    cut, whole = str(finding.plot_tree()), str(finding.plot_tree(levels=None))
+    assert len(cut) <= len(whole)
+    assert str(audit.candidates[0].plot_tree()).startswith("<svg")
+    assert str(Audit.from_json(audit.to_json()).groups[0].plot_tree()) == cut
+    alone = ald.Finding.from_dict(finding.to_dict())
+    with pytest.raises(ald.SettingError, match="stands alone"):
+        alone.plot_tree()
