@@ -24,6 +24,7 @@ from ald.evaluation import Assessment, assess, assess_counts, assess_in_order
 from ald.findings import Also, Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
 from ald.power import Detectable, detectable
+from ald.profiles import Profile, count_profile
 from ald.ranking import listed, rank
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
 from ald.search.membership import member_mask
@@ -66,6 +67,8 @@ def audit(
     threshold: float = 0.0,
     repeats: int = 1,
     seed: int = 0,
+    profile: str | None = None,
+    profile_columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -90,6 +93,8 @@ def audit(
     threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.
     repeats: random halvings; with more than one, findings say how many of them list an equivalent group.
     seed: same seed, same result, whatever the number of threads.
+    profile: also count what a law asks for: "nyc-ll144" or "eu-ai-act" (docs/profiles.md).
+    profile_columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
     progress: called with the name of the step and the share of it that is done.
 
     >>> import ald
@@ -127,7 +132,13 @@ def audit(
         repeats=repeats,
         seed=seed,
     )
-    return run(data, roles, config, threads=threads, progress=progress)
+    counted = count_profile(data, roles, cell_names(config), profile, profile_columns)
+    return replace(run(data, roles, config, threads=threads, progress=progress), profile=counted)
+
+
+def cell_names(config: AuditConfig) -> tuple[str, ...]:
+    """The confusion cells: those of an outcome, or of prediction and truth."""
+    return OUTCOME_CELLS if config.outcome is not None else CELLS
 
 
 def run(
@@ -142,16 +153,15 @@ def run(
     say = progress or (lambda step, share: None)
     threads = threads or available_threads()
     rules = GrowthRules(alpha=config.alpha)
-    cell_names = OUTCOME_CELLS if config.outcome is not None else CELLS
 
     say("load", 0.0)
-    prepared = prepare(load(data, roles.needed), roles, cell_names, minimum_rows(rules))
+    prepared = prepare(load(data, roles.needed), roles, cell_names(config), minimum_rows(rules))
     splits = [one_split(prepared.data, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
     first = splits[0]
     summary = replace(prepared.summary, rows_search=first.d1.total, rows_assess=first.d2.total)
     results = Results(
         attributes=first.d1.attributes,
-        cell_names=cell_names,
+        cell_names=cell_names(config),
         split=first,
         level=config.level,
         also=overlaps(first.proposed, first.d2),
@@ -360,6 +370,7 @@ class Audit:
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
     input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
+    profile: what a law asks to be counted, if that was asked for.
     """
 
     config: AuditConfig
@@ -370,6 +381,7 @@ class Audit:
     p_any: float
     details: Details
     input_sha256: str | None = None
+    profile: Profile | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -418,9 +430,10 @@ class Audit:
 
     def report(self) -> Report:
         """The audit in words, numbers and tables, as every format shows it."""
+        from ald.report.law import with_profile
         from ald.report.summary import summarise
 
-        return summarise(self)
+        return with_profile(summarise(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""

@@ -28,13 +28,17 @@ _TABLE_WIDTH = 120
 
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset"), (str,)),
+    **dict.fromkeys(
+        ("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset", "profile"), (str,)
+    ),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold"), (int, float)),
     "favourable": (bool, int, float, str),
     "attributes": (list,),
     "explore": (bool,),
     "kinds": (dict,),
+    "profile": (str,),
+    "profile_columns": (dict,),
 }
 
 
@@ -97,6 +101,9 @@ def _audit_options(command: Command) -> Command:
         click.option("--threshold", type=float, help="Largest |psi| that is acceptable.  [default: 0]"),
         click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
         click.option("--seed", type=int, help="Same seed, same result.  [default: 0]"),
+        click.option("--profile", help="Also count what a law asks for: nyc-ll144 or eu-ai-act."),
+        click.option("--profile-column", "profile_columns", multiple=True, metavar="ROLE=COLUMN",
+                     help="Column of the profile's categories: sex=COLUMN, race=COLUMN. May be repeated."),
         click.option("--threads", type=int, help="Threads to use; does not change the result.  [default: all cores]"),
         click.option("--config", type=click.Path(), help="TOML file with these options; the command line wins."),
         click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True,
@@ -223,6 +230,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
         given["attributes"] = _split_names(given["attributes"])
     if "kinds" in given:
         given["kinds"] = dict(_parse_kind(text) for text in given["kinds"])
+    if "profile_columns" in given:
+        given["profile_columns"] = dict(_parse_role(text) for text in given["profile_columns"])
     return given
 
 
@@ -237,6 +246,13 @@ def _parse_kind(text: str) -> tuple[str, str | list[str]]:
     if not sign or not name or not kind:
         raise SettingError(f"--kind {text!r} is not of the form COLUMN=KIND, such as zip=nominal or 'size=S<M<L'")
     return name, [level.strip() for level in kind.split("<")] if "<" in kind else kind
+
+
+def _parse_role(text: str) -> tuple[str, str]:
+    role, sign, column = text.partition("=")
+    if not sign or not role or not column:
+        raise SettingError(f"--profile-column {text!r} is not of the form ROLE=COLUMN, such as sex=gender")
+    return role, column
 
 
 def _read_config(path: str | None) -> dict[str, Any]:
@@ -312,10 +328,12 @@ def _print_table(result: Audit) -> None:
     from rich.table import Table
 
     from ald.criterion import visible
+    from ald.report.law import profile_sections
     from ald.report.sentences import headline
     from ald.report.summary import LIMITATION, facts
     from ald.report.summary import result as result_of
     from ald.report.table import printed
+    from ald.report.text import section_text
 
     console = _console()
     console.print(visible(headline(result)), style="bold")
@@ -339,4 +357,6 @@ def _print_table(result: Audit) -> None:
             console.print(visible(f"Group {i}: {rest}."))
     for fact in facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
+    for section in profile_sections(result):
+        console.print(f"\n{section_text(section)}")
     console.print(LIMITATION, style="dim italic")

@@ -41,14 +41,19 @@ def escape(text: str) -> str:
     >>> print(escape("age <= 30 and high_risk = <b>"), escape("*a*"), escape("see www.example.org"))
     age <= 30 and high_risk = \\<b> \\*a\\* see `www.example.org`
     """
+    escaped = _inline(text)
+    start = _START.match(escaped)
+    return f"{escaped[: start.end() - 1]}\\{escaped[start.end() - 1 :]}" if start else escaped
+
+
+def _inline(text: str) -> str:
+    """The same where no block can begin."""
     shown = visible(text).strip()
     parts, at = [], 0
     for active in _ACTIVE.finditer(shown):
         parts += [_escaped(shown[at : active.start()]), code_span(active.group())]
         at = active.end()
-    escaped = "".join([*parts, _escaped(shown[at:])])
-    start = _START.match(escaped)
-    return f"{escaped[: start.end() - 1]}\\{escaped[start.end() - 1 :]}" if start else escaped
+    return "".join([*parts, _escaped(shown[at:])])
 
 
 def _escaped(text: str) -> str:
@@ -104,7 +109,7 @@ def _paragraphs(texts: tuple[str, ...]) -> list[str]:
 
 def _cell(text: str) -> str:
     """A text as a cell of a table: a bar in it ends no cell, not even in code."""
-    return escape(text).replace("|", "\\|")
+    return _inline(text).replace("|", "\\|")
 
 
 def _ranked(report: Report) -> list[str]:
