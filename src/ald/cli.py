@@ -358,5 +358,5 @@ def _print_table(result: Audit) -> None:
     for fact in facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
     for section in profile_sections(result):
-        console.print(f"\n{section_text(section)}")
+        console.print(f"\n{section_text(section)}", soft_wrap=True)
     console.print(LIMITATION, style="dim italic")
