@@ -393,6 +393,12 @@ class Audit:
         found = self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
         return tuple(finding.at_home(self) for finding in found)
 
+    def first_candidates(self, n: int) -> tuple[Finding, ...]:
+        """The first candidates in ranked order, without writing out all others."""
+        if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
+            return self.candidates[:n]
+        return tuple(self._candidates[i].at_home(self) for i in self._candidates.split.order[:n].tolist())
+
     @property
     def n_candidates(self) -> int:
         """How many groups were tested."""
@@ -470,6 +476,12 @@ class Audit:
         from ald.schema import audit_to_dict
 
         return audit_to_dict(self)
+
+    def to_reduced_dict(self, candidates: int) -> dict[str, Any]:
+        """The audit as plain data, with some candidates and the trees of listed groups only: what fits on a page."""
+        from ald.schema import reduced_to_dict
+
+        return reduced_to_dict(self, candidates)
 
     def to_json(self) -> str:
         """The whole audit as JSON. Same audit, same bytes."""

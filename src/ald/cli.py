@@ -186,9 +186,9 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     check_targets(output)
     for path in output:
         _keep_input(path, document, "document")
-    for path in (document, data):
-        if path is not None and not os.path.isfile(path):
-            raise InputError(f"there is no file {path!r}")
+    for source in (document, data):
+        if source is not None and not os.path.isfile(source):
+            raise InputError(f"there is no file {source!r}")
     with open(document, "rb") as file:
         result = Audit.from_json(file.read())
     result = replace(result, input_sha256=sha256(data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from math import isfinite
 from types import NoneType
@@ -127,6 +128,21 @@ _DOCUMENT = {
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain data: only text, numbers, true, false, null, lists and dictionaries."""
+    return _to_dict(audit, audit.candidates, audit.forest)
+
+
+def reduced_to_dict(audit: Audit, candidates: int) -> dict[str, Any]:
+    """The same with some candidates only, and without trees that no listed group comes from; `reduced` counts both."""
+    trees = {finding.tree for finding in audit.groups}
+    document = _to_dict(audit, audit.first_candidates(candidates), audit.forest.only(trees))
+    left_out = {
+        "trees": audit.forest.n_trees - len(trees),
+        "candidates": audit.n_candidates - len(document["candidates"]),
+    }
+    return {"schema": document.pop("schema"), "reduced": left_out, **document}
+
+
+def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dict[str, Any]:
     config = {field.name: getattr(audit.config, field.name) for field in fields(AuditConfig) if field.name != "notion"}
     return {
         "schema": SCHEMA,
@@ -139,8 +155,8 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "groups": [finding.to_dict() for finding in audit.groups],
         "details": _plain(audit.details.to_dict()),
         "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
-        "candidates": [finding.to_dict() for finding in audit.candidates],
-        "forest": audit.forest.to_dict(),
+        "candidates": [finding.to_dict() for finding in candidates],
+        "forest": forest.to_dict(),
     }
 
 

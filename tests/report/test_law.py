@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 import re
-import shutil
 from functools import cache
 
 import openpyxl
@@ -14,7 +13,7 @@ import pytest
 import ald
 from ald import Audit
 from ald.report.law import TO_BE_COMPLETED, profile_sections
-from tests.report.test_pdf import squeezed, text_of
+from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.tables import hostile, people
 from tests.test_profiles import COLUMNS, applicants
 
@@ -53,7 +52,7 @@ def test_every_format_shows_the_sections(audit: Audit) -> None:
     assert audit.report().sections[: len(sections)] == sections
 
 
-@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed (package poppler-utils)")
+@needs_pdftotext
 @BOTH
 def test_the_document_shows_the_sections(audit: Audit) -> None:
     """They are in the PDF document too."""

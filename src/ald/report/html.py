@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -26,7 +26,7 @@ CANDIDATES = 200
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
-_HALF = 484.0
+_HALF = 420.0
 
 # Longer names are cut in running text and headings; tables of data and code have them whole.
 _LONG = 240
@@ -52,7 +52,9 @@ def to_html(report: Report) -> str:
             "body",
             element("a", "Skip to the content", href="#content", class_="skip"),
             _header(report),
-            element("main", _groups(report), [_card(card) for card in report.cards], _sections(report), id="content"),
+            element(
+                "main", _groups(report), [_card(card, report) for card in report.cards], _sections(report), id="content"
+            ),
             _footer(report),
             Markup(f'<script type="application/json" id="audit">{_embedded(report)}</script>'),
             Markup(f"<script>{script}</script>"),
@@ -215,7 +217,7 @@ def _sort_value(value: Any) -> str | None:
     return None if value is None else _cut(str(value), 80)
 
 
-def _card(card: Card) -> Markup:
+def _card(card: Card, report: Report) -> Markup:
     """Everything about one group."""
     name = f"group-{card.rank}"
     return element(
@@ -227,7 +229,7 @@ def _card(card: Card) -> Markup:
         _part("When one condition is dropped", _table(card.breakdown) if card.breakdown else None),
         _part("Close groups", _table(card.close) if card.close else None),
         _part("Along its attributes", _curves(card)),
-        _part("In the search", _tree(card)),
+        _part("In the search", _tree(card, report)),
         _part("Who belongs to it, as code", _code(card)),
         class_="card",
         data_c=card.rank_confidence,
@@ -272,12 +274,11 @@ def _curves(card: Card) -> Content:
 
 
 def _curve(view: CurveView, alone: bool) -> Markup:
-    wide = _WIDE if alone else _HALF
     return element(
         "figure",
         element("figcaption", element("strong", _cut(view.rate.name, 80)), " along ",
                 element("strong", _cut(view.attribute, 80))),
-        at_two_widths(lambda width: draw_curve(view, width), wide, _NARROW),
+        at_two_widths(lambda width: draw_curve(view, width), _WIDE, _NARROW) if alone else draw_curve(view, _HALF),
         element("details", element("summary", "Numbers of this picture"), _curve_table(view)),
         class_="picture",
     )  # fmt: skip
@@ -305,7 +306,7 @@ def _curve_table(view: CurveView) -> Markup:
     return element("div", Markup(table), class_="scroll", tabindex=0, role="group", aria_label=caption)
 
 
-def _tree(card: Card) -> Content:
+def _tree(card: Card, report: Report) -> Content:
     shown = len(shown_nodes(card.tree, card.tree.path(card.node)))
     total = len(card.tree.nodes)
     told = f"{card.origin} Numbers are of the tree's sample of the half that was searched."
@@ -315,14 +316,27 @@ def _tree(card: Card) -> Content:
         element("p", told, class_="note"),
         element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="group",
                                   aria_label="The search tree as a picture"), class_="picture tree"),
-        element("details", element("summary", f"The whole tree as a list: {total:,} nodes"),
-                _outline(card.tree, card.node), class_="outline"),
+        _whole_tree(card, report),
     ]  # fmt: skip
 
 
-def _outline(tree: Tree, node: int) -> Markup:
-    """The whole tree as nested lists: every inner node opens and closes. The path of the group is open."""
-    path = set(tree.path(node))
+def _whole_tree(card: Card, report: Report) -> Markup:
+    """The whole tree as a list that opens; where an earlier card has it, a link to it."""
+    name, total = f"tree-{card.tree.number + 1}", len(card.tree.nodes)
+    of_tree = [other for other in report.cards if other.tree == card.tree]
+    if of_tree[0] is not card:
+        label = f"The whole tree as a list is with group {of_tree[0].rank}: {total:,} nodes"
+        return element("p", element("a", label, href=f"#{name}"))
+    summary = element("summary", f"The whole tree as a list: {total:,} nodes")
+    return element("details", summary, _outline(card.tree, of_tree), class_="outline", id=name)
+
+
+def _outline(tree: Tree, cards: Sequence[Card]) -> Markup:
+    """The whole tree as nested lists: every inner node opens and closes. The paths of the groups are open."""
+    path = {i for card in cards for i in tree.path(card.node)}
+    ranks: dict[int, list[str]] = {}
+    for card in cards:
+        ranks.setdefault(card.node, []).append(str(card.rank))
     scale = Scale(max((abs(each.psi or 0.0) for each in tree.nodes), default=0.0))
     parts: list[str] = []
     stack: list[int | str] = [0]
@@ -335,6 +349,8 @@ def _outline(tree: Tree, node: int) -> Markup:
         psi = shown_psi(each)
         branch = f"{markup(_cut(each.branch, 60))} " if each.branch else ""
         label = f"{branch}<i class=s{scale.step(each.psi)}>{psi}</i> {each.n:,} · {each.share:.1%}"
+        if each.id in ranks:
+            label += f" <em>group {', '.join(ranks[each.id])}</em>"
         mark = " class=on" if at in path else ""
         if not each.children:
             parts.append(f"<li{mark}>{label}</li>")
@@ -373,21 +389,7 @@ def _footer(report: Report) -> Markup:
 
 
 def _embedded(report: Report) -> str:
-    """The document, reduced to the trees that are shown and the first candidates; inert inside a script element."""
-    document = reduced(report)
+    """The document, reduced to what fits on a page; inert inside a script element."""
+    document = report.audit.to_reduced_dict(CANDIDATES)
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def reduced(report: Report) -> dict[str, Any]:
-    """The audit's document with the trees of listed groups only, and at most some candidates; `reduced` says so."""
-    audit = report.audit
-    document = audit.to_dict()
-    forest = audit.forest.only({card.tree.number for card in report.cards})
-    left_out = {
-        "trees": audit.forest.n_trees - len({card.tree.number for card in report.cards}),
-        "candidates": max(len(document["candidates"]) - CANDIDATES, 0),
-    }
-    document["forest"] = forest.to_dict()
-    document["candidates"] = document["candidates"][:CANDIDATES]
-    return {"schema": document.pop("schema"), "reduced": left_out, **document}

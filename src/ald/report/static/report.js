@@ -58,6 +58,11 @@
     box.scrollLeft = middle.left + middle.width / 2 - frame.left - frame.width / 2;
   });
 
+  // A link to a list that is closed opens it.
+  all('a[href^="#tree-"]').forEach((link) => {
+    link.addEventListener("click", () => { document.getElementById(link.hash.slice(1)).open = true; });
+  });
+
   // The document inside the page as a file.
   const save = document.getElementById("save");
   save.parentNode.hidden = false;
