@@ -25,6 +25,7 @@ from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
 from ald.notions import Notion, RateCounter
 from ald.power import Detectable, detectable
+from ald.profiles import Profile, count_profile
 from ald.questions import Question, joint_cells, questions
 from ald.ranking import joined
 from ald.results import Results, design_details
@@ -71,6 +72,8 @@ def audit(
     threshold: float = 0.0,
     repeats: int = 1,
     seed: int = 0,
+    profile: str | None = None,
+    profile_columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -107,6 +110,8 @@ def audit(
     threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.
     repeats: random halvings; with more than one, findings say how many of them list an equivalent group.
     seed: same seed, same result, whatever the number of threads.
+    profile: also count what a law asks for: "nyc-ll144" or "eu-ai-act" (docs/profiles.md).
+    profile_columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
     progress: called with the name of the step and the share of it that is done.
 
     >>> import ald
@@ -158,6 +163,8 @@ def _audit(
     search: bool,
     attributes: Sequence[str] | None = None,
     split: Any = "random",
+    profile: str | None = None,
+    profile_columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -193,7 +200,9 @@ def _audit(
         search=search,
         **options,
     )
-    return run(data, roles, config, threads=threads, progress=progress)
+    everyone = load_halves(data)[0] if profile is not None and split == "own" else data
+    counted = count_profile(everyone, roles, joint_cells(config), profile, profile_columns)
+    return replace(run(data, roles, config, threads=threads, progress=progress), profile=counted)
 
 
 _ROLES = ("prediction", "truth", "survey_weights", "given_in_criteria", "given_bins", "cluster")
@@ -402,6 +411,7 @@ class Audit:
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
     input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
+    profile: what a law asks to be counted, if that was asked for.
     """
 
     config: AuditConfig
@@ -413,6 +423,7 @@ class Audit:
     p_any: float
     details: Details
     input_sha256: str | None = None
+    profile: Profile | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -468,9 +479,10 @@ class Audit:
 
     def report(self) -> Report:
         """The audit in words, numbers and tables, as every format shows it."""
+        from ald.report.law import with_profile
         from ald.report.summary import summarise
 
-        return summarise(self)
+        return with_profile(summarise(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
@@ -527,17 +539,29 @@ class Audit:
 
         return audit_from_json(text)
 
-    def to_markdown(self) -> str:
-        """The listed groups as a Markdown report."""
+    def to_markdown(self, heading: int = 1) -> str:
+        """The report as Markdown, for model cards and pull requests; `heading` is the level of its title."""
         from ald.report.markdown import to_markdown
 
-        return to_markdown(self)
+        return to_markdown(self.report(), heading)
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else."""
         from ald.report.html import to_html
 
         return to_html(self.report())
+
+    def to_pdf(self) -> bytes:
+        """The report as a PDF document (PDF/A-2b, PDF/UA-1); needs the extra `pdf`. Same audit, same bytes."""
+        from ald.report.pdf import to_pdf
+
+        return to_pdf(self.report())
+
+    def to_excel(self) -> bytes:
+        """The findings, all candidates and the settings as an Excel workbook; needs the extra `excel`."""
+        from ald.report.excel import to_excel
+
+        return to_excel(self.report())
 
     def to_csv(self) -> str:
         """The listed groups as CSV, safe to open in a spreadsheet."""

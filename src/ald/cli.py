@@ -29,7 +29,7 @@ _TABLE_WIDTH = 120
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
-    **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset"), (str,)),
+    **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset", "profile"), (str,)),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
     **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
@@ -37,6 +37,7 @@ _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "attributes": (list,),
     **dict.fromkeys(("explore", "given_in_criteria"), (bool,)),
     "kinds": (dict,),
+    "profile_columns": (dict,),
 }
 
 
@@ -116,7 +117,8 @@ def _output_options(command: Command) -> Command:
         click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True,
                      help="What to print."),
         click.option("-o", "--output", multiple=True, type=click.Path(),
-                     help="Also write a report; format by ending: .html, .json, .csv, .md, .txt. May be repeated."),
+                     help="Also write a report; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. "
+                     "May be repeated."),
     ])  # fmt: skip
 
 
@@ -140,6 +142,9 @@ def _search_options(command: Command) -> Command:
                      help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
         click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
         click.option("--seed", type=int, help="Same seed, same result.  [default: 0]"),
+        click.option("--profile", help="Also count what a law asks for: nyc-ll144 or eu-ai-act."),
+        click.option("--profile-column", "profile_columns", multiple=True, metavar="ROLE=COLUMN",
+                     help="Column of the profile's categories: sex=COLUMN, race=COLUMN. May be repeated."),
         click.option("--threads", type=int, help="Threads to use; does not change the result.  [default: all cores]"),
     ])  # fmt: skip
 
@@ -194,10 +199,10 @@ def test(
 
 def _check_targets(output: tuple[str, ...], data: list[str]) -> None:
     """Raises where a report cannot be written, or would overwrite the data."""
-    from ald.report.files import check_target
+    from ald.report.files import check_targets
 
+    check_targets(output)
     for path in output:
-        check_target(path)
         for file in data:
             _keep_input(path, file, "data")
 
@@ -249,10 +254,10 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     from ald.auditing import Audit
     from ald.criterion import visible
     from ald.data.sources import sha256
-    from ald.report.files import check_target, write_report
+    from ald.report.files import check_targets, write_report
 
+    check_targets(output)
     for path in output:
-        check_target(path)
         _keep_input(path, document, "document")
     for source in (document, data):
         if source is not None and not os.path.isfile(source):
@@ -302,6 +307,8 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
             given[name] = given[name][0]
     if "kinds" in given:
         given["kinds"] = dict(_parse_kind(text) for text in given["kinds"])
+    if "profile_columns" in given:
+        given["profile_columns"] = dict(_parse_role(text) for text in given["profile_columns"])
     return given
 
 
@@ -316,6 +323,13 @@ def _parse_kind(text: str) -> tuple[str, str | list[str]]:
     if not sign or not name or not kind:
         raise SettingError(f"--kind {text!r} is not of the form COLUMN=KIND, such as zip=nominal or 'size=S<M<L'")
     return name, [level.strip() for level in kind.split("<")] if "<" in kind else kind
+
+
+def _parse_role(text: str) -> tuple[str, str]:
+    role, sign, column = text.partition("=")
+    if not sign or not role or not column:
+        raise SettingError(f"--profile-column {text!r} is not of the form ROLE=COLUMN, such as sex=gender")
+    return role, column
 
 
 def _read_config(path: str | None) -> dict[str, Any]:
@@ -392,10 +406,12 @@ def _print_table(result: Audit) -> None:
     from rich.table import Table
 
     from ald.criterion import visible
+    from ald.report.law import profile_sections
     from ald.report.sentences import headline
     from ald.report.summary import LIMITATION, facts
     from ald.report.summary import result as result_of
     from ald.report.table import printed
+    from ald.report.text import section_text
 
     console = _console()
     console.print(visible(headline(result)), style="bold")
@@ -419,4 +435,6 @@ def _print_table(result: Audit) -> None:
             console.print(visible(f"Group {i}: {rest}."))
     for fact in facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
+    for section in profile_sections(result):
+        console.print(f"\n{section_text(section)}", soft_wrap=True)
     console.print(LIMITATION, style="dim italic")

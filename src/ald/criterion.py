@@ -38,8 +38,11 @@ _RESERVED = {"and", "or", "not", "in", "missing", "true", "false"}
 _DATED = re.compile(r"-?\d{4,}-\d\d-\d\d")
 _ZONED = re.compile(r":.*(Z|[+-]\d\d(:?\d\d)?)$")
 
-# Control characters, and the marks that reorder or hide text: shown as escapes wherever words are printed.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# Control characters, the marks that reorder or hide text, and what is no character at all: shown as escapes wherever
+# words are printed.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]"
+)
 
 
 def visible(text: str) -> str:

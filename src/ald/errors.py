@@ -57,6 +57,15 @@ def nearest(name: str, available: Iterable[str]) -> str:
     return f"{hint}Available: {shown}."
 
 
+def needed_extra(what: str, extra: str) -> SettingError:
+    """The error that says how to install what an optional part of ALD needs.
+
+    >>> print(needed_extra("PDF reports", "pdf"))
+    PDF reports need an optional package: pip install 'ald-audit[pdf]'
+    """
+    return SettingError(f"{what} need an optional package: pip install 'ald-audit[{extra}]'")
+
+
 def shorten(text: str, limit: int = 60) -> str:
     """The text, cut in the middle if it is too long to be read in a message.
 

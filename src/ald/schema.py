@@ -16,6 +16,7 @@ from ald.errors import InputError, shorten
 from ald.findings import Finding
 from ald.notions import Notion, Rate
 from ald.power import Detectable
+from ald.profiles import Profile
 from ald.search.tree import Forest
 from ald.version import __version__
 
@@ -128,6 +129,20 @@ _DOCUMENT = {
             ]
         ],
     },
+    "profile": (
+        NoneType,
+        {
+            "name": str,
+            "columns": {"*": str},
+            "tables": [
+                {
+                    "roles": [str],
+                    "categories": [{"names": [str], "people": int, "selected": int}],
+                    "unknown": int,
+                }
+            ],
+        },
+    ),
     "candidates": [_FINDING],
     "forest": {
         "trees": int,
@@ -170,6 +185,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dic
         "groups": [finding.to_dict() for finding in audit.groups],
         "named": [finding.to_dict() for finding in audit.named],
         "details": _plain(audit.details.to_dict()),
+        "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
         "forest": forest.to_dict(),
     }
@@ -243,6 +259,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
             details=Details.from_dict(document["details"]),
+            profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
     except InputError:
@@ -299,6 +316,7 @@ def _check_sizes(document: dict[str, Any]) -> None:
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
             )
     _check_details(document)
+    _check_profile(document)
     forest = document["forest"]
     columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
     n, books = len(forest["tree"]), forest["attributes"]
@@ -332,3 +350,15 @@ def _check_details(document: dict[str, Any]) -> None:
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
     if not whole:
         raise InputError("this audit document is damaged: its `details` do not fit its groups")
+
+
+def _check_profile(document: dict[str, Any]) -> None:
+    """Raises where the counts of the profile cannot be right."""
+    profile = document["profile"] or {"columns": {}, "tables": []}
+    for table in profile["tables"]:
+        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"]) and table["unknown"] >= 0
+        for category in table["categories"]:
+            whole &= len(category["names"]) == len(table["roles"])
+            whole &= 0 <= category["selected"] <= category["people"] > 0
+        if not whole:
+            raise InputError("this audit document is damaged: the counts of its `profile` do not fit one another")

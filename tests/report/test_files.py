@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,8 @@ import pytest
 
 import ald
 from ald import Audit, SettingError
-from ald.report import whole
-from ald.report.files import check_target, write_report
+from ald.report import files, whole
+from ald.report.files import check_target, check_targets, write_report
 from ald.report.whole import write_whole
 from tests.tables import people
 
@@ -32,12 +35,59 @@ def audit() -> Audit:
         ("x.md", Audit.to_markdown),
         ("x.Markdown", Audit.to_markdown),
         ("x.txt", lambda audit: f"{audit}\n"),
+        ("x.PDF", Audit.to_pdf),
+        ("x.xlsx", Audit.to_excel),
     ],
 )
-def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Callable[[Audit], str]) -> None:
-    """The ending decides, whatever its case, and the file holds exactly the rendering."""
+def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Callable[[Audit], str | bytes]) -> None:
+    """The ending decides, whatever its case, and the file holds exactly the rendering: same audit, same bytes."""
     write_report(audit, str(tmp_path / name))
-    assert (tmp_path / name).read_bytes() == render(audit).encode()
+    rendered = render(Audit.from_json(audit.to_json()))
+    assert (tmp_path / name).read_bytes() == (rendered.encode() if isinstance(rendered, str) else rendered)
+
+
+def test_every_format_is_tested_above() -> None:
+    """A new ending gets its test."""
+    assert set(files.RENDERERS) == {"html", "pdf", "xlsx", "json", "csv", "md", "markdown", "txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "render", "command"),
+    [
+        ("x.pdf", "typst", Audit.to_pdf, "PDF reports need an optional package: pip install 'ald-audit[pdf]'"),
+        (
+            "x.xlsx",
+            "xlsxwriter",
+            Audit.to_excel,
+            "Excel reports need an optional package: pip install 'ald-audit[excel]'",
+        ),
+    ],
+)
+def test_missing_packages(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    audit: Audit,
+    name: str,
+    package: str,
+    render: Callable[[Audit], bytes],
+    command: str,
+) -> None:
+    """Without its package, a format is refused with the command that installs it: beforehand, and when rendering."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda wanted: None if wanted == package else find_spec(wanted))
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SettingError, match=re.escape(command)):
+        check_target(str(tmp_path / name))
+    with pytest.raises(SettingError, match=re.escape(command)):
+        render(audit)
+
+
+def test_one_file_twice(tmp_path: Path) -> None:
+    """The same report asked for twice is a mistake, also through a link."""
+    (tmp_path / "link.json").symlink_to(tmp_path / "x.json")
+    check_targets([str(tmp_path / "x.json"), str(tmp_path / "x.md")])
+    with pytest.raises(SettingError, match=r"link\.json' is asked for twice"):
+        check_targets([str(tmp_path / "x.json"), str(tmp_path / "link.json")])
 
 
 def test_saving(tmp_path: Path, audit: Audit) -> None:
@@ -51,7 +101,7 @@ def test_saving(tmp_path: Path, audit: Audit) -> None:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("x.xlsx", r"cannot tell the format of the report .* Known: \.html, \.json, \.csv, \.md"),
+        ("x.docx", r"cannot tell the format of the report .* Known: \.html, \.pdf, \.xlsx, \.json"),
         ("x", "cannot tell the format"),
         ("none/x.json", "the folder of the report .* does not exist"),
         ("folder.json", "is a folder"),

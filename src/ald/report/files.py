@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ald.errors import SettingError
+from ald.errors import SettingError, needed_extra
 from ald.report.whole import write_whole
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
 
-RENDERERS: dict[str, Callable[[Audit], str]] = {
+RENDERERS: dict[str, Callable[[Audit], str | bytes]] = {
     "html": lambda audit: audit.to_html(),
+    "pdf": lambda audit: audit.to_pdf(),
+    "xlsx": lambda audit: audit.to_excel(),
     "json": lambda audit: audit.to_json(),
     "csv": lambda audit: audit.to_csv(),
     "md": lambda audit: audit.to_markdown(),
     "markdown": lambda audit: audit.to_markdown(),
     "txt": lambda audit: f"{audit}\n",
 }
+
+# Formats that need an optional package: its name, what it is for, and the extra that installs it.
+_PACKAGES = {"pdf": ("typst", "PDF reports", "pdf"), "xlsx": ("xlsxwriter", "Excel reports", "excel")}
 
 
 def format_of(path: str) -> str:
@@ -36,7 +42,9 @@ def format_of(path: str) -> str:
 
 def check_target(path: str) -> None:
     """Raises before any work is done if the report could not be written there."""
-    format_of(path)
+    package, what, extra = _PACKAGES.get(format_of(path), ("", "", ""))
+    if package and importlib.util.find_spec(package) is None:
+        raise needed_extra(what, extra)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise SettingError(f"the folder of the report {path!r} does not exist")
@@ -46,6 +54,17 @@ def check_target(path: str) -> None:
         raise SettingError(f"the folder of the report {path!r} may not be written to")
 
 
+def check_targets(paths: Sequence[str]) -> None:
+    """Raises if any of the reports could not be written, or if one would overwrite another."""
+    for path in paths:
+        check_target(path)
+    places = [os.path.realpath(path) for path in paths]
+    twice = next((path for i, path in enumerate(paths) if places[i] in places[:i]), None)
+    if twice is not None:
+        raise SettingError(f"the report {twice!r} is asked for twice")
+
+
 def write_report(audit: Audit, path: str) -> None:
     """Writes the report in the format of the path's ending."""
-    write_whole(path, RENDERERS[format_of(path)](audit).encode("utf-8"))
+    content = RENDERERS[format_of(path)](audit)
+    write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)

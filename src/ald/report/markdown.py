@@ -1,40 +1,147 @@
-"""The audit as Markdown, for model cards and pull requests."""
+"""The report as Markdown, for model cards and pull requests: everything but the pictures.
+
+Text stays readable: only what would be markup where it stands is escaped.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ald.criterion import visible
-from ald.report.sentences import headline
-from ald.report.summary import LIMITATION, facts, result
-from ald.report.table import printed
+from ald.errors import SettingError
+from ald.report.summary import Card, Report
+from ald.report.table import Table, printed
+from ald.report.words import shortened
 
-if TYPE_CHECKING:
-    from ald.auditing import Audit
+# Longer names are cut in headings.
+_NAME = 120
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$:@-]|(?<=www)\.)", re.IGNORECASE)
+# What renderers turn into links, mentions, references and pictures after all escapes are gone: shown as code instead.
+_ACTIVE = re.compile(r"\S*(?:@\w|://|www\.|mailto:|xmpp:|#\d|\bGH-\d|:[\w+-]+:)\S*", re.IGNORECASE)
+
+_SPECIAL = re.compile(
+    r"""
+    \\(?=[!-/:-@\[-`{-~]|$)             # a backslash that would escape something, or break the line
+    | [`\[~$]
+    | (?<!\s)\*+|\*+(?!\s)              # emphasis, but not a star between spaces
+    | (?<![^\W_])_+|_+(?![^\W_])        # emphasis, but not inside a word
+    | <(?=[A-Za-z/!?])                  # HTML, but not "less than"
+    | &(?=\#?\w+;)                      # an entity
+    | (?<=\s)\#+$                       # the end of a heading
+    """,
+    re.VERBOSE,
+)
+# A heading, quotation, list or rule where a block begins, up to the character to escape.
+_START = re.compile(r"(?:[-+](?=\s|$)|\#(?=\#{0,5}(?:\s|$))|>|=(?==*\s*$)|-(?=[-\s]*$)|\d{1,9}[.)](?=\s|$))")
 
 
 def escape(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no HTML, no link, no table cell of its own.
+    """Text that Markdown shows as it is: no markup, no HTML, no link.
 
-    >>> print(escape("<b>|*"))
-    \\<b\\>\\|\\*
+    >>> print(escape("age <= 30 and high_risk = <b>"), escape("*a*"), escape("see www.example.org"))
+    age <= 30 and high_risk = \\<b> \\*a\\* see `www.example.org`
     """
-    return _SPECIAL.sub(r"\\\1", visible(text))
+    escaped = _inline(text)
+    start = _START.match(escaped)
+    return f"{escaped[: start.end() - 1]}\\{escaped[start.end() - 1 :]}" if start else escaped
 
 
-def to_markdown(audit: Audit) -> str:
-    """Headline, table of listed groups, facts and limitation."""
-    lines = ["# Audit for disparities", "", escape(headline(audit)), "", escape(result(audit)), ""]
-    cells = printed(audit)
-    if audit.groups:
-        lines.append("| # | " + " | ".join(escape(cell.header) for cell in cells) + " |")
-        lines.append("|--:|" + "|".join("--:" if cell.is_number else "---" for cell in cells) + "|")
-        for i, finding in enumerate(audit.groups, 1):
-            lines.append(f"| {i} | " + " | ".join(escape(cell.text(finding)) for cell in cells) + " |")
-        lines.append("")
-    lines += [f"- {escape(fact)}" for fact in facts(audit)]
-    lines += ["", LIMITATION, ""]
+def _inline(text: str) -> str:
+    """The same where no block can begin."""
+    shown = visible(text).strip()
+    parts, at = [], 0
+    for active in _ACTIVE.finditer(shown):
+        parts += [_escaped(shown[at : active.start()]), code_span(active.group())]
+        at = active.end()
+    return "".join([*parts, _escaped(shown[at:])])
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda match: "".join(f"\\{character}" for character in match.group()), text)
+
+
+def code_span(text: str) -> str:
+    """The text as code in a line, whatever backticks it holds.
+
+    >>> print(code_span("a"), code_span("`b"))
+    `a` `` `b ``
+    """
+    fence = _fence(text, 1)
+    padding = " " if text.startswith("`") or text.endswith("`") or (text[:1] == text[-1:] == " ") else ""
+    return f"{fence}{padding}{text}{padding}{fence}"
+
+
+def code_block(text: str, language: str) -> list[str]:
+    """The text as a block of code, whatever backticks it holds."""
+    fence = _fence(text, 3)
+    return [f"{fence}{language}", *visible(text).splitlines(), fence, ""]
+
+
+def _fence(text: str, least: int) -> str:
+    """More backticks than stand in a row anywhere in the text."""
+    return "`" * max([least, *(len(run) + 1 for run in re.findall("`+", text) if len(run) + 1 > least)])
+
+
+def to_markdown(report: Report, heading: int = 1) -> str:
+    """Headline, ranked table, every group, and all sections; titles start at this level of heading."""
+    if isinstance(heading, bool) or not isinstance(heading, int) or not 1 <= heading <= 4:
+        raise SettingError(f"heading must be a level from 1 to 4, not {heading!r}")
+    title = "#" * heading
+    lines = [f"{title} {escape(report.title)}", "", f"**{escape(report.headline)}**", ""]
+    lines += _paragraphs((*report.lead, report.limitation))
+    lines += [f"{title}# {'Groups found' if report.cards else 'No group is listed'}", ""]
+    lines += _paragraphs((report.result,))
+    if report.cards:
+        lines += _ranked(report)
+    for card in report.cards:
+        lines += _card(card, f"{title}##")
+    for section in report.sections:
+        lines += [f"{title}# {escape(section.title)}", ""]
+        lines += _paragraphs(section.paragraphs)
+        if section.table is not None:
+            lines += _table(section.table)
     return "\n".join(lines)
+
+
+def _paragraphs(texts: tuple[str, ...]) -> list[str]:
+    return [line for text in texts for line in (escape(text), "")]
+
+
+def _cell(text: str) -> str:
+    """A text as a cell of a table: a bar in it ends no cell, not even in code."""
+    return _inline(text).replace("|", "\\|")
+
+
+def _ranked(report: Report) -> list[str]:
+    """The listed groups in the few columns that fit a page."""
+    cells = printed(report.audit)
+    rows = [
+        [str(i), *(_cell(cell.text(finding)) for cell in cells)] for i, finding in enumerate(report.audit.groups, 1)
+    ]
+    header = ["#", *(_cell(cell.header) for cell in cells)]
+    return _rows(header, [True, *(cell.is_number for cell in cells)], rows)
+
+
+def _table(table: Table) -> list[str]:
+    header = [_cell(column.header) for column in table.columns]
+    rows = [[_cell(entry.text) for entry in row] for row in table.rows]
+    caption = escape(table.caption)
+    return [f"{caption}:", "", *_rows(header, [column.is_number for column in table.columns], rows)]
+
+
+def _rows(header: list[str], is_number: list[bool], rows: list[list[str]]) -> list[str]:
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    lines.insert(1, "|" + "|".join("--:" if number else "---" for number in is_number) + "|")
+    return [*lines, ""]
+
+
+def _card(card: Card, title: str) -> list[str]:
+    lines = [f"{title} Group {card.rank}: {escape(shortened(card.criterion, _NAME))}", ""]
+    lines += _paragraphs(card.sentences)
+    for table in (card.numbers, card.breakdown, card.strata, card.close):
+        if table is not None:
+            lines += _table(table)
+    lines += code_block(card.pandas, "python")
+    if card.sql is not None:
+        lines += code_block(card.sql, "sql")
+    return lines

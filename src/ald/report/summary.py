@@ -353,7 +353,8 @@ def _asked(finding: Finding, audit: Audit) -> str:
     rows = "people" if finding.people is None else f"rows of {count(finding.people, 'person', 'people')}"
     return (
         f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
-        f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} ({finding.size:,} {rows}, tested on all data)."
+        f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} "
+        f"({finding.size:,} {rows}, tested on all data)."
     )
 
 
@@ -385,8 +386,8 @@ def _design_lines(audit: Audit) -> list[str]:
         lines.append(
             f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
             "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
-            "and Haenszel), and the test is that of Cochran, Mantel and Haenszel. Strata without people on both sides, or "
-            "with one outcome only, say nothing and do not count."
+            "and Haenszel), and the test is that of Cochran, Mantel and Haenszel. Strata without people on both "
+            "sides, or with one outcome only, say nothing and do not count."
         )
     if config.cluster:
         lines.append(

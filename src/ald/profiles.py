@@ -1,0 +1,187 @@
+"""What laws and rules ask to be counted: who was selected, by categories that the user names.
+
+`nyc-ll144` counts what a bias audit under New York City's Local Law 144 tabulates (6 RCNY section 5-301): selection
+rates by sex, by race/ethnicity and by both. `eu-ai-act` counts who is in the data, along columns of the user's choice.
+Counts are of everyone, not of a half; nothing here tests or decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ald.data.coded import AuditData, weighted_bincount
+from ald.data.prepare import prepare
+from ald.data.roles import Roles
+from ald.data.sources import load
+from ald.errors import SettingError, nearest
+from ald.notions import SELECTION, RateCounter
+
+# The names under which a profile takes columns; None for any.
+PROFILES: dict[str, tuple[str, ...] | None] = {"nyc-ll144": ("sex", "race"), "eu-ai-act": None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category:
+    """People of one category, or of several at once, and how many of them were selected."""
+
+    names: tuple[str, ...]
+    people: int
+    selected: int
+
+    @property
+    def rate(self) -> float:
+        """The selection rate."""
+        return self.selected / self.people
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryTable:
+    """All categories of one column, or of the combinations of several; `unknown`: people without a category."""
+
+    roles: tuple[str, ...]
+    categories: tuple[Category, ...]
+    unknown: int
+
+    @property
+    def people(self) -> int:
+        """The people who are in a category."""
+        return sum(category.people for category in self.categories)
+
+    def share(self, category: Category) -> float:
+        """The category's share of the people who are in a category."""
+        return category.people / self.people
+
+    def impact_ratio(self, category: Category, least_share: float = 0.0) -> float | None:
+        """Its selection rate divided by that of the most selected category; None if nobody at all was selected.
+
+        Categories with a smaller share than `least_share` are left out, and have no ratio.
+        """
+        counted = [other for other in self.categories if self.share(other) >= least_share]
+        highest = max((other.rate for other in counted), default=0.0)
+        return category.rate / highest if highest > 0 and category in counted else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What was counted for a law: its name, the column of each role, and a table per role and pair of roles."""
+
+    name: str
+    columns: dict[str, str]
+    tables: tuple[CategoryTable, ...] = ()
+
+    def table(self, *roles: str) -> CategoryTable | None:
+        """The table of these roles, if it was counted."""
+        return next((table for table in self.tables if table.roles == roles), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as plain data (the schema's `profile`)."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Profile:
+        """The inverse of `to_dict`, also of what JSON makes of it."""
+        tables = tuple(
+            CategoryTable(
+                roles=tuple(table["roles"]),
+                categories=tuple(Category(**each | {"names": tuple(each["names"])}) for each in table["categories"]),
+                unknown=table["unknown"],
+            )
+            for table in entry["tables"]
+        )
+        profile = cls(name=entry["name"], columns=entry["columns"], tables=tables)
+        check_profile(profile.name, profile.columns)
+        return profile
+
+
+def check_profile(name: str | None, columns: Mapping[str, str] | None) -> None:
+    """Raises if there is no such profile, or if it does not take these columns."""
+    columns = columns or {}
+    if name is None:
+        if columns:
+            raise SettingError("profile_columns were given without a profile")
+        return
+    if name not in PROFILES:
+        raise SettingError(f"unknown profile {name!r}. {nearest(str(name), PROFILES)}")
+    roles = PROFILES[name]
+    for role, column in columns.items():
+        if not isinstance(role, str) or not isinstance(column, str):
+            raise SettingError(f"profile_columns must give names of columns (text) by name, not {role!r}: {column!r}")
+        if roles is not None and role not in roles:
+            raise SettingError(f"the profile {name!r} takes no column for {role!r}. {nearest(role, roles)}")
+    if roles is not None and not columns:
+        wanted = ", ".join(f"{role!r}: ..." for role in roles)
+        options = " ".join(f"--profile-column {role}=COLUMN" for role in roles)
+        raise SettingError(
+            f"the profile {name!r} must be told which columns hold its categories: profile_columns={{{wanted}}} "
+            f"(command line: {options})"
+        )
+    if len(set(columns.values())) < len(columns):
+        raise SettingError("profile_columns names a column twice")
+
+
+def count_profile(
+    data: Any, roles: Roles, cell_names: Sequence[str], name: str | None, columns: Mapping[str, str] | None
+) -> Profile | None:
+    """What the profile asks to be counted, on everyone in the data; None without a profile."""
+    check_profile(name, columns)
+    if name is None:
+        return None
+    columns = {role: columns[role] for role in PROFILES[name] or columns or () if role in columns} if columns else {}
+    if not columns:
+        return Profile(name=name, columns=columns)
+    if len(roles.outcomes) > 1:
+        raise SettingError("a profile counts who was selected by one outcome: give one only")
+    wanted = replace(
+        roles,
+        attributes=tuple(columns.values()),
+        kinds=dict.fromkeys(columns.values(), "nominal"),
+        given=(),
+        given_in_criteria=False,
+        cluster=None,
+        split=None,
+    )
+    table = load(data, wanted.needed)
+    for column in columns.values():
+        if table[column].n_codes < 2:
+            raise SettingError(
+                f"the profile cannot count by the column {column!r}: it has fewer than two different values"
+            )
+    prepared = prepare(table, wanted, cell_names)
+    for entry in prepared.summary.left_out:  # all people of other values have the weight 0
+        raise SettingError(f"the profile cannot count by the column {entry.name!r}: {entry.reason}")
+    names = list(columns)
+    pairs = combinations(range(len(names)), 2) if PROFILES[name] is not None else ()
+    tables = tuple(
+        _counted(prepared.data, positions, tuple(names[i] for i in positions))
+        for positions in (*((i,) for i in range(len(names))), *pairs)
+    )
+    return Profile(name=name, columns=columns, tables=tables)
+
+
+def _counted(data: AuditData, positions: Sequence[int], roles: tuple[str, ...]) -> CategoryTable:
+    """The people and the selected of every combination that occurs, in the order of the levels."""
+    rates = RateCounter([SELECTION], data.n_cells)
+    by_cell = np.zeros((len(data.cells), data.n_cells), dtype=np.int64)
+    by_cell[np.arange(len(data.cells)), data.cells] = data.counts
+    people, selected = rates.base(by_cell)[0], rates.hit(by_cell)[0]
+    known = np.ones(len(people), dtype=bool)
+    for i in positions:
+        levels = data.attributes[i].levels
+        known &= np.array([level is not None for level in levels] + [False])[data.codes[i]]
+    keys = np.array([data.codes[i][known] for i in positions])
+    distinct, inverse = np.unique(keys, axis=1, return_inverse=True)
+    sums = [weighted_bincount(inverse.ravel(), part[known], distinct.shape[1]) for part in (people, selected)]
+    categories = tuple(
+        Category(
+            names=tuple(str(data.attributes[i].levels[code]) for i, code in zip(positions, codes, strict=True)),
+            people=int(n),
+            selected=int(hits),
+        )
+        for codes, n, hits in zip(distinct.T.tolist(), *sums, strict=True)
+    )
+    return CategoryTable(roles=roles, categories=categories, unknown=int(people[~known].sum()))

@@ -1,0 +1,235 @@
+"""The report as a PDF document, archivable (PDF/A-2b) and accessible (PDF/UA-1), set by Typst.
+
+What the data says never becomes Typst code: the template receives it as JSON and sets it as plain text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from importlib import resources
+from typing import Any
+from xml.etree import ElementTree
+
+from ald.criterion import visible
+from ald.errors import needed_extra
+from ald.report.curves import CurveView
+from ald.report.markup import Markup, number
+from ald.report.pictures.curve import draw_curve
+from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
+from ald.report.summary import Card, Report
+from ald.report.svg import standalone
+from ald.report.table import Table
+from ald.report.words import interval, percent, shortened, signed
+
+STANDARDS = ["a-2b", "ua-1"]
+
+# Same audit, same bytes: the time that every document carries, and that PDF/A asks for.
+_EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
+
+# Widths of pictures in pixels: the text of a page is 166 mm wide, and pixels are 0.75 pt.
+_WIDTH = 627.0
+
+# Room below a tree for what is said of a node that one points at; there is no pointing on paper.
+_TIPS = 64.0
+
+# Longer names are cut in headings, tables and running text; code has them whole.
+_NAME, _CELL, _HEADLINE, _LONG = 90, 240, 420, 900
+
+_MISSING = re.compile(r'the text `"(.*)"` could not be displayed', re.DOTALL)
+_RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
+
+
+def to_pdf(report: Report) -> bytes:
+    """The document. Same report, same bytes, as long as the built-in fonts know all its characters."""
+    return _compiled(_source("report.typ"), json.dumps(_content(report), ensure_ascii=False, allow_nan=False))
+
+
+def _content(report: Report) -> dict[str, Any]:
+    """What the template sets: texts, tables as texts, and pictures."""
+    cards = report.cards
+    names = ", ".join(dict.fromkeys(card.notion.name for card in cards)) or report.audit.notion.name
+    return {
+        "title": report.title,
+        "document-title": _cut(f"{report.title}: {report.headline}", _HEADLINE),
+        "notions": _cut(names, _NAME),
+        "headline": _cut(report.headline, _HEADLINE),
+        "lead": [_cut(sentence) for sentence in report.lead],
+        "figures": [{"text": figure.text, "label": figure.label} for figure in report.figures],
+        "warnings": [_cut(warning) for section in report.sections if section.key == "warnings"
+                     for warning in section.paragraphs],
+        "limitation": report.limitation,
+        "groups-title": "Groups found" if cards else "No group is listed",
+        "result": visible(report.result),
+        "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
+        "table": _table(report.table),
+        "nothing": [] if cards else ["What the audit could have seen, and how it was done, follows."],
+        "cards": [_card(card) for card in cards],
+        "sections": [
+            {"title": visible(section.title), "paragraphs": [_cut(text, 4 * _LONG) for text in section.paragraphs],
+             "table": _table(section.table)}
+            for section in report.sections if section.key != "warnings"
+        ],
+        "numbers": [_numbers(card) for card in cards],
+    }  # fmt: skip
+
+
+def _cut(text: str, length: int = _LONG) -> str:
+    return shortened(visible(text), length)
+
+
+def _table(table: Table | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
+    return {
+        "caption": visible(table.caption),
+        "columns": [{"header": visible(column.header), "is_number": column.is_number} for column in table.columns],
+        "rows": [[_cut(entry.text, _CELL) for entry in row] for row in table.rows],
+    }
+
+
+def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
+    """A picture with its size and its description in words; `unused` is cut off at the bottom."""
+    root = ElementTree.fromstring(svg)
+    width, height = (float(root.get(side, "1")) for side in ("width", "height"))
+    # Typst's reader of SVG knows whole hundreds of weights only.
+    text = standalone(svg).replace("font-weight:650", "font-weight:bold")
+    sizes = 'viewBox="0 0 {0} {1}" width="{0}" height="{1}"'
+    whole, kept = (sizes.format(number(width), number(bottom)) for bottom in (height, height - unused))
+    text = text.replace(whole, kept, 1)
+    return {
+        "svg": text,
+        "width": width,
+        "height": height - unused,
+        "alt": _cut(root.get("aria-label", ""), 4 * _LONG),
+    }
+
+
+def _card(card: Card) -> dict[str, Any]:
+    several = any(len(view.series) > 1 for view in card.curves)
+    key = "The stroke is the rate, the line its interval; the shaded part belongs to the group."
+    if several:
+        key = f"Grey: everyone. Blue: those who satisfy the group's other conditions. {key}"
+    return {
+        "rank": card.rank,
+        "name": _cut(card.criterion, _NAME),
+        "criterion": _cut(card.criterion),
+        "sentences": [_cut(sentence) for sentence in card.sentences],
+        "numbers": _table(card.numbers),
+        "breakdown": _table(card.breakdown),
+        "strata": _table(card.strata),
+        "close": _table(card.close),
+        "key": key,
+        "curves": [{"title": _curve_title(view), "picture": _picture(draw_curve(view, _WIDTH))}
+                   for view in card.curves],
+        "told": _told(card),
+        "tree": _picture(draw_tree(card.tree, card.node), _TIPS),
+        "code": [{"language": "pandas", "text": visible(card.pandas)}]
+                + ([{"language": "SQL", "text": visible(card.sql)}] if card.sql is not None else []),
+        "notes": [] if card.sql is not None else
+                 ["No SQL: a column's name has characters that SQL cannot write visibly."],
+    }  # fmt: skip
+
+
+def _curve_title(view: CurveView) -> str:
+    return f"{_cut(view.rate.name, _NAME)} along {_cut(view.attribute, _NAME)}"
+
+
+def _told(card: Card) -> str:
+    told = f"{visible(card.origin)} Numbers are of the tree's sample of the half that was searched."
+    if len(shown_nodes(card.tree, card.tree.path(card.node))) < len(card.tree.nodes):
+        told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
+    return told
+
+
+def _numbers(card: Card) -> dict[str, Any]:
+    """The points of a group's curves as tables."""
+    heads = ("people", "rate", "interval", "difference from the others")
+    tables = []
+    for view in card.curves:
+        columns = [{"header": _cut(view.attribute, _NAME), "is_number": False}]
+        columns += [{"header": head, "is_number": True} for head in heads]
+        for series in view.series:
+            rows = [
+                [_cut(point.label), f"{point.n:,}", percent(point.rate),
+                 interval((point.low, point.high)).replace("+", ""), signed(point.psi)]
+                for point in series.points
+            ]  # fmt: skip
+            tables.append({"caption": f"{_curve_title(view)}: {series.title}", "columns": columns, "rows": rows})
+    return {"title": f"Group {card.rank}: {_cut(card.criterion, _NAME)}", "tables": tables}
+
+
+def _source(name: str) -> bytes:
+    return resources.files("ald.report").joinpath(f"templates/{name}").read_bytes()
+
+
+def _compiled(source: bytes, data: str) -> bytes:
+    """The document of this data. Characters that no font has are written as escapes.
+
+    The fonts that come with Typst serve alone if they can; otherwise those of the machine help out.
+    """
+    strange = {character for character in data if ord(character) > 0x7E}
+    missing = _without_glyph(strange, system=False)
+    system = bool(missing)
+    if system:
+        missing = _without_glyph(missing, system=True)
+    while True:
+        try:
+            return _run(source, data.translate(_escapes(missing)), system=system)
+        except _compiler().TypstError as error:
+            # Marks that combine with other letters may be known by themselves and fail beside them.
+            found = _unknown(error) & strange - missing
+            if not found:
+                raise
+            missing |= found
+
+
+def _without_glyph(characters: set[str], *, system: bool) -> set[str]:
+    """The characters that no font can show. Of scripts with thousands, a page of 256 is judged by one of them."""
+    left, missing = set(characters), set()
+    while left:
+        try:
+            _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
+        except _compiler().TypstError as error:
+            failed = _unknown(error) & left
+            if not failed:
+                raise
+            pages = {ord(character) >> 8 for character in failed if ord(character) >= 0x2E80}
+            failed |= {character for character in left if ord(character) >> 8 in pages}
+            missing |= failed
+            left -= failed
+        else:
+            break
+    return missing
+
+
+def _unknown(error: Exception) -> set[str]:
+    """The characters that an error of the compiler says it cannot show."""
+    match = _MISSING.search(str(error))
+    return set(_RUST_ESCAPE.sub(lambda code: chr(int(code[1], 16)), match[1])) if match else set()
+
+
+def _escapes(characters: set[str]) -> dict[int, str]:
+    """Per character its escape, as it stands in JSON."""
+    return {ord(c): json.dumps(c.encode("unicode_escape").decode())[1:-1] for c in characters}
+
+
+def _compiler() -> Any:
+    try:
+        import typst
+    except ImportError:
+        raise needed_extra("PDF reports", "pdf") from None
+    return typst
+
+
+def _run(source: bytes, data: str, *, system: bool, standards: list[str] = STANDARDS) -> bytes:
+    document: bytes = _compiler().compile(
+        source,
+        sys_inputs={"report": data},
+        ignore_system_fonts=not system,
+        pdf_standards=standards,
+        timestamp=_EPOCH,
+    )
+    return document
