@@ -139,7 +139,7 @@ def assess(
     >>> import ald
     >>> asked = ald.assess(ald.datasets.load_berkeley(), "gender = female", outcome="admitted", favourable="yes")
     >>> asked.named[0]
-    <Finding gender = female: psi -0.142, 1,835 people, adjusted p = 1.1e-21>
+    <Finding gender = female: psi -0.142, 1,835 people, adjusted p = 7.8e-22>
     """
     given_options = locals() | {"groups_of_interest": groups, "search": False}
     del given_options["groups"]

@@ -45,7 +45,7 @@ def compare(
     *,
     direction: int = 0,
 ) -> Comparison:
-    """Those inside against those outside within strata; `direction` -1 or 1: only to their disadvantage, or advantage."""
+    """Those inside against those outside within strata; direction -1: only to their disadvantage, 1: advantage."""
     sides = (rates.signs * direction).astype(np.int64).tolist()
     if not data.design.samples_people:
         return _robust(inside, outside, strata, data, rates, sides)
