@@ -97,7 +97,7 @@ def test_the_sandwich_is_that_of_statsmodels(seed: int, cluster: bool, weights: 
 @DESIGNS
 @pytest.mark.parametrize("seed", range(6))
 def test_the_standard_error_is_at_least_that_of_statsmodels(seed: int, cluster: bool, weights: bool) -> None:
-    """The error is statsmodels' cluster or HC0 error times sqrt(u / (u - 1)), u units per stratum; or the steady one."""
+    """The error is statsmodels' cluster or HC0 error times sqrt(u / (u - 1)), of u units; or the steady one."""
     frame = people(seed)
     model = smf.wls("y ~ group + C(stratum)", frame, weights=frame.weight if weights else np.ones(len(frame)))
     how: dict[str, Any] = {"cov_type": "HC0"}
