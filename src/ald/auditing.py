@@ -194,13 +194,13 @@ _ROLES = ("prediction", "truth", "survey_weights", "given_in_criteria", "given_b
 
 
 def _own_data(data: Any, halves: Any) -> tuple[Any, Any]:
-    if data is not None:
-        raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")
     if not isinstance(halves, Sequence) or len(halves) != 2:
         raise SettingError(
             'split must be "random", the name of a column, or two data sets (for the search, for the assessment), not '
             f"{type(halves).__name__}"
         )
+    if data is not None:
+        raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")
     return halves[0], halves[1]
 
 
