@@ -202,7 +202,7 @@ def test_everyone_in_a_cluster_of_their_own() -> None:
     for a, b in zip(plain, clustered, strict=True):
         assert b.psi == pytest.approx(a.psi)
         assert (b.size, b.people) == (a.size, a.size)
-        assert b.statistic == pytest.approx(a.statistic, rel=0.03)
+        assert b.statistic == pytest.approx(a.statistic, rel=0.05)
         # Student's tail is heavier than the normal one, which shows where p is tiny.
         assert b.log10_p == pytest.approx(a.log10_p, rel=0.12)
         assert b.interval == pytest.approx(a.interval, abs=2e-3)
@@ -227,7 +227,7 @@ def test_equal_survey_weights_are_none() -> None:
         for a, b in zip(plain, weighted, strict=True):
             assert b.psi == pytest.approx(a.psi)
             assert (b.share, b.size) == (pytest.approx(a.share), a.size)
-            assert b.statistic == pytest.approx(a.statistic, rel=0.03)
+            assert b.statistic == pytest.approx(a.statistic, rel=0.05)
             assert b.log10_p == pytest.approx(a.log10_p, rel=0.12)
 
 
