@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ald.arrays import IntArray
-from ald.config import AuditConfig, check_threads
+from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
 from ald.data.coded import AuditData
 from ald.data.columns import as_word
@@ -170,7 +170,7 @@ def _audit(
         outcome=outcome,
         favourable=favourable,
         attributes=None if attributes is None else tuple(attributes),
-        given=(given,) if isinstance(given, str) else tuple(given),
+        given=several(given),
         split=None if split in ("random", "own") else split,
         weights=options.pop("weights"),
         kinds=options.pop("kinds"),
@@ -208,9 +208,9 @@ def _words(value: Any) -> Any:
     """Criteria as text: they are read again with the data's columns at hand."""
     if isinstance(value, Criterion):
         return str(value)
-    if isinstance(value, str):
-        return value
-    return tuple(str(one) if isinstance(one, Criterion) else one for one in value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_words(one) for one in value)
+    return value
 
 
 def _favourable_words(favourable: Any) -> str | None:
