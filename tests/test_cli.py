@@ -317,7 +317,7 @@ class TestErrors:
             (["--outcome", "y", "--kind", "age=fuzzy"], "unknown kind 'fuzzy'"),
             (["--outcome", "y", "--attributes", "agee"], "Did you mean 'age'"),
             (["--outcome", "y", "-o", "none/x.json"], "the folder of the report 'none/x.json' does not exist"),
-            (["--outcome", "y", "-o", "x.pdf"], "cannot tell the format of the report"),
+            (["--outcome", "y", "-o", "x.docx"], "cannot tell the format of the report"),
             (["--outcome", "y", "--weights", "score"], "must be whole numbers"),
         ],
     )

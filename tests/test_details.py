@@ -11,10 +11,10 @@ import pytest
 import ald
 from ald import Audit, Criterion
 from ald.data.coded import AuditData
-from ald.details import BINS, LEVELS, Details, details
-from ald.evaluation import assess
-from ald.notions import NOTIONS
-from ald.search.tree import CodedCondition
+from ald.details import BINS, LEVELS, Details, Subject, details
+from ald.evaluation import Terms, assess
+from ald.notions import NOTIONS, Notion
+from ald.search.tree import CodedCondition, CodedCriterion
 from tests.coded import coded
 from tests.tables import decisions, people
 
@@ -25,17 +25,21 @@ def level_of(data: AuditData, attribute: int, level: str) -> CodedCondition:
     return CodedCondition(attribute, 0, 0, (data.attributes[attribute].levels.index(level),))
 
 
+def details_of(criterion: CodedCriterion, notion: Notion, data: AuditData) -> Details:
+    return details([Subject(criterion=criterion, notion=notion, outcome=None, data=data)], Terms())
+
+
 def test_dropped_conditions_are_groups_of_their_own() -> None:
     """A group without a condition has the numbers that the assessment gives the group without it."""
     data = coded({"sex": people()["sex"], "age": people()["age"], "y": people()["y"]})
     names = [attribute.name for attribute in data.attributes]
     age, sex = names.index("age"), names.index("sex")
     criterion = tuple(sorted([CodedCondition(age, 20, 50), level_of(data, sex, "F")]))
-    found = details([criterion], [PARITY], data, 0.05)
+    found = details_of(criterion, PARITY, data)
     assert [entry.attribute for entry in found.dropped[0]] == ["age", "sex"]
     for entry, kept in zip(found.dropped[0], (sex, age), strict=True):
         alone = tuple(condition for condition in criterion if condition.attribute == kept)
-        expected = assess([alone], data, PARITY, level=0.05)
+        expected = assess([alone], data, PARITY)
         assert entry.size == expected.size[0]
         assert entry.psi == pytest.approx(float(expected.psi[0]))
         assert entry.interval == pytest.approx((float(expected.low[0]), float(expected.high[0])))
@@ -64,7 +68,7 @@ def test_bins_of_numbers() -> None:
     """Many values fall into at most 24 bins of about equal size, whose ends are values of the data."""
     values = np.random.default_rng(0).normal(size=4000)
     data = coded({"x": values.tolist(), "y": [0, 1] * 2000})
-    (curve,) = details([(CodedCondition(0, 5, 900),)], [PARITY], data, 0.05).curves
+    (curve,) = details_of((CodedCondition(0, 5, 900),), PARITY, data).curves
     assert len(curve.bins) == BINS
     sizes = [sum(bin_.counts) for bin_ in curve.bins]
     assert max(sizes) - min(sizes) <= 2
@@ -80,7 +84,7 @@ def test_bins_of_numbers() -> None:
 def test_few_values_have_bins_of_their_own() -> None:
     """Up to 24 values stand by themselves; missing ones come last."""
     columns = {"x": [1.0, 2.0, 2.0, None, 5.0] * 40, "y": [0, 1] * 100}
-    (curve,) = details([(CodedCondition(0, 1, 2),)], [PARITY], coded(columns), 0.05).curves
+    (curve,) = details_of((CodedCondition(0, 1, 2),), PARITY, coded(columns)).curves
     assert [(bin_.first, bin_.last, bin_.levels) for bin_ in curve.bins] == [
         (1.0, 1.0, ()), (2.0, 2.0, ()), (5.0, 5.0, ()), (None, None, (None,))
     ]  # fmt: skip
@@ -91,7 +95,7 @@ def test_levels_as_they_are() -> None:
     """Levels have a bin each, in their order; "missing" is a level like any other."""
     columns = {"x": ["b", "a", None, "a"] * 50, "y": [0, 1] * 100}
     data = coded(columns)
-    (curve,) = details([(level_of(data, 0, "a"),)], [PARITY], data, 0.05).curves
+    (curve,) = details_of((level_of(data, 0, "a"),), PARITY, data).curves
     assert [bin_.levels for bin_ in curve.bins] == [("a",), ("b",), (None,)]
     assert [sum(bin_.counts) for bin_ in curve.bins] == [100, 50, 50]
 
@@ -100,7 +104,7 @@ def test_many_levels() -> None:
     """Of many unordered levels the 30 largest stand by themselves, and the others share a bin without names."""
     words = [f"w{i:03}" for i in range(60) for _ in range(i + 1)]
     data = coded({"x": words, "y": [i % 2 for i in range(len(words))]})
-    (curve,) = details([(level_of(data, 0, "w001"),)], [PARITY], data, 0.05).curves
+    (curve,) = details_of((level_of(data, 0, "w001"),), PARITY, data).curves
     assert len(curve.bins) == LEVELS + 1
     assert [bin_.levels for bin_ in curve.bins[:-1]] == [(f"w{i:03}",) for i in range(30, 60)]
     assert (curve.bins[-1].levels, curve.bins[-1].n_levels) == ((), 30)
@@ -121,7 +125,7 @@ def test_ordered_levels_join_into_runs() -> None:
 def test_a_condition_alone_is_not_dropped() -> None:
     """Without its only condition a group is everyone: there is nothing to say."""
     data = coded({"x": ["a", "b"] * 50, "y": [0, 1] * 50})
-    assert details([(level_of(data, 0, "a"),)], [PARITY], data, 0.05).dropped == ((),)
+    assert details_of((level_of(data, 0, "a"),), PARITY, data).dropped == ((),)
 
 
 def test_nothing_listed_nothing_counted() -> None:
@@ -160,7 +164,7 @@ def test_undefined_stays_undefined() -> None:
     columns["prediction"] = [i % 3 % 2 for i in range(200)]
     data = coded(columns)
     group = (level_of(data, 0, "a"), level_of(data, 1, "u"))
-    (without_x, without_z) = details([group], [NOTIONS["predictive equality"]], data, 0.05).dropped[0]
+    (without_x, without_z) = details_of(group, NOTIONS["predictive equality"], data).dropped[0]
     assert without_x.psi is not None
     assert without_z.psi is None
     assert without_z.undefined == "the false positive rate is undefined in the group: no one there counts for it"

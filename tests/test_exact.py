@@ -43,3 +43,12 @@ def test_small_depends_on_the_margins_only() -> None:
     """The choice of the test does not change with the hits inside, as long as the margins stay."""
     assert is_small(0, 30, 40, 1000) == is_small(10, 30, 30, 1000) == is_small(30, 30, 10, 1000)
     assert not is_small(100, 1000, 100, 1000)
+
+
+@given(counts, counts, counts, counts, st.sampled_from([(1, "greater"), (-1, "less")]))
+def test_one_sided_tests_are_fishers(a: int, b: int, c: int, d: int, side: tuple[int, str]) -> None:
+    """With a side, the p-value is SciPy's one-sided Fisher test."""
+    if a + b == 0 or c + d == 0:
+        return
+    ours = np.exp(exact_log_p([(a, a + b, a + c, a + b + c + d)], side[0]))
+    assert ours == pytest.approx(fisher_exact([[a, b], [c, d]], alternative=side[1]).pvalue, rel=1e-6)

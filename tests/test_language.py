@@ -6,7 +6,6 @@ import ast
 import pickle
 import random
 import re
-import time
 from collections.abc import Callable
 from datetime import date, datetime
 from itertools import product
@@ -581,13 +580,11 @@ def test_any_text(text: str) -> None:
     ],
     ids=lambda text: text[:16],
 )
-def test_long_texts_take_no_time(text: str) -> None:
-    """A text of 100,000 characters is read, or refused, in well under a second (here: a slow machine's three)."""
-    begin = time.perf_counter()
+def test_long_texts(text: str) -> None:
+    """A text of 100,000 characters is read, or refused with a short message: nothing recurses or grows with it."""
     for data in (None, {"x": ["1", "2"]}):
         outcome = attempt(text, data)
         assert isinstance(outcome, Criterion) or len(str(outcome)) < 1000
-    assert time.perf_counter() - begin < 3
 
 
 def test_nothing_is_evaluated() -> None:

@@ -76,15 +76,15 @@ def test_conditions_that_people_name(document: dict[str, Any]) -> None:
     """Excluded levels and bounds of all kinds are read from a document and written again."""
     changed = copy.deepcopy(document)
     criterion = ald.Criterion.parse("sex != F and 30 <= age < 40 and score in {1, 2.5, missing}", people())
-    changed["groups"][0] |= {"criterion": str(criterion), "conditions": criterion.to_list()}
+    changed["candidates"][0] |= {"criterion": str(criterion), "conditions": criterion.to_list()}
     again = Audit.from_json(json.dumps(changed))
-    assert again.groups[0].criterion == criterion
-    assert json.loads(again.to_json())["groups"][0] == changed["groups"][0]
+    assert again.candidates[0].criterion == criterion
+    assert json.loads(again.to_json())["candidates"][0] == changed["candidates"][0]
 
 
 def test_top_level(document: dict[str, Any]) -> None:
     """The document names its schema, the version, and what was asked, found and grown."""
-    assert {"schema", "version", "notion", "config", "data", "p_any", "detectable"} <= set(document)
+    assert {"schema", "version", "notions", "config", "data", "p_any", "detectable"} <= set(document)
     assert {"groups", "candidates", "forest"} <= set(document)
     assert document["schema"] == 1
     assert document["version"] == ald.__version__

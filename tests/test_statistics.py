@@ -18,9 +18,11 @@ from ald.statistics import (
     chi2_log_sf,
     combine_bonferroni,
     combine_fisher,
+    directed_log_p,
     log1m_exp,
     newcombe,
     rounded,
+    t_log_sf,
     wilson,
 )
 
@@ -173,3 +175,42 @@ def test_reported_numbers(value: float) -> None:
     """Numbers are reported with twelve digits, undefined ones as None."""
     found = rounded(value)
     assert found == (pytest.approx(value, rel=1e-11) if math.isfinite(value) else None)
+
+
+@given(st.floats(-200, 200), st.floats(1.0, 1e5))
+def test_t_tails(t: float, df: float) -> None:
+    """Log p of Student's t equals SciPy's where SciPy does not underflow."""
+    expected = float(stats.t.logsf(t, df))
+    assume(expected > -600)
+    assert t_log_sf(np.array([t]), np.array([df]))[0] == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("df", [1.0, 2.5, 8.0, 120.0])
+def test_t_tails_of_any_size(df: float) -> None:
+    """Far beyond underflow the tail falls by df powers of ten per power of ten, as t^-df does."""
+    far, farther = t_log_sf(np.array([1e120, 1e121]), np.array([df, df])).tolist()
+    assert far < -200
+    assert far - farther == pytest.approx(df * np.log(10), rel=1e-9)
+
+
+def test_t_of_many_degrees_of_freedom_is_normal() -> None:
+    """With infinitely many degrees of freedom the tail is that of the normal distribution, at any size."""
+    values = np.array([-3.0, 0.0, 2.0, 60.0])
+    assert t_log_sf(values, np.array(np.inf)).tolist() == pytest.approx(stats.norm.logsf(values).tolist(), rel=1e-12)
+    assert t_log_sf(values[:3], np.array(99_999.0)) == pytest.approx(stats.norm.logsf(values[:3]), abs=1e-4)
+
+
+def test_t_of_nothing() -> None:
+    """An undefined statistic has an undefined tail; an infinite one has none."""
+    found = t_log_sf(np.array([np.nan, np.inf, -np.inf]), np.array([3.0, 3.0, 3.0]))
+    assert np.isnan(found[0])
+    assert found[1:].tolist() == [-np.inf, 0.0]
+
+
+@given(st.floats(0, 500), st.sampled_from([-0.3, 0.3]))
+def test_sides(statistic: float, difference: float) -> None:
+    """One-sided p-values are the normal tails of the signed root of chi2; both sides are chi2's."""
+    z = np.sign(difference) * np.sqrt(statistic)
+    arguments = np.array([[statistic]] * 3), np.array([[difference]] * 3), (0, 1, -1)
+    expected = [stats.chi2.logsf(statistic, 1), stats.norm.logsf(z), stats.norm.logcdf(z)]
+    assert directed_log_p(*arguments)[:, 0].tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ald.arrays import IntArray
-from ald.config import AuditConfig, check_threads
+from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
 from ald.data.coded import AuditData
 from ald.data.columns import as_word
@@ -150,7 +150,7 @@ def assess(
     >>> import ald
     >>> asked = ald.assess(ald.datasets.load_berkeley(), "gender = female", outcome="admitted", favourable="yes")
     >>> asked.named[0]
-    <Finding gender = female: psi -0.142, 1,835 people, adjusted p = 1.1e-21>
+    <Finding gender = female: psi -0.142, 1,835 people, adjusted p = 7.8e-22>
     """
     given_options = locals() | {"groups_of_interest": groups, "search": False}
     del given_options["groups"]
@@ -183,7 +183,7 @@ def _audit(
         outcome=outcome,
         favourable=favourable,
         attributes=None if attributes is None else tuple(attributes),
-        given=(given,) if isinstance(given, str) else tuple(given),
+        given=several(given),
         split=None if split in ("random", "own") else split,
         weights=options.pop("weights"),
         kinds=options.pop("kinds"),
@@ -209,13 +209,13 @@ _ROLES = ("prediction", "truth", "survey_weights", "given_in_criteria", "given_b
 
 
 def _own_data(data: Any, halves: Any) -> tuple[Any, Any]:
-    if data is not None:
-        raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")
     if not isinstance(halves, Sequence) or len(halves) != 2:
         raise SettingError(
             'split must be "random", the name of a column, or two data sets (for the search, for the assessment), not '
             f"{type(halves).__name__}"
         )
+    if data is not None:
+        raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")
     return halves[0], halves[1]
 
 
@@ -223,9 +223,9 @@ def _words(value: Any) -> Any:
     """Criteria as text: they are read again with the data's columns at hand."""
     if isinstance(value, Criterion):
         return str(value)
-    if isinstance(value, str):
-        return value
-    return tuple(str(one) if isinstance(one, Criterion) else one for one in value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_words(one) for one in value)
+    return value
 
 
 def _favourable_words(favourable: Any) -> str | None:

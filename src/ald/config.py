@@ -52,19 +52,23 @@ class AuditConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        notions = tuple(get_notion(notion) for notion in _several(self.notion))
+        notions = tuple(get_notion(notion) for notion in several(self.notion))
         if not notions:
             raise SettingError("name at least one notion")
         if len({notion.name for notion in notions}) < len(notions):
             raise SettingError(f"a notion is named twice: {', '.join(notion.name for notion in notions)}")
-        outcomes = _several(self.outcome)
+        outcomes = several(self.outcome)
         self._set("notion", notions[0] if len(notions) == 1 else notions)
         self._set("outcome", None if not outcomes else outcomes[0] if len(outcomes) == 1 else outcomes)
-        self._set("given", _several(self.given))
-        self._set("groups_of_interest", _several(self.groups_of_interest))
+        self._set("given", several(self.given))
+        self._set("groups_of_interest", several(self.groups_of_interest))
         _choice("ranking", self.ranking, RANKINGS)
         _choice("adjust", self.adjust, ADJUSTMENTS)
-        _choice("direction", self.direction, DIRECTIONS)
+        _choice("direction", self.direction, tuple(DIRECTIONS))
+        if not isinstance(self.reference, str):
+            raise SettingError(
+                f'reference must be "rest", "all" or a group in words, such as "sex = F", not {self.reference!r}'
+            )
         if self.preset is not None:
             _choice("preset", self.preset, PRESETS)
         _whole("groups", self.groups, 1)
@@ -138,7 +142,7 @@ class AuditConfig:
         return self.explore and self.preset is None
 
 
-def _several(value: Any) -> tuple[Any, ...]:
+def several(value: Any) -> tuple[Any, ...]:
     """One value or a sequence of them as a tuple; None is nothing."""
     if value is None:
         return ()

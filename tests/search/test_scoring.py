@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
@@ -10,7 +13,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from ald.notions import ACCURACY, NOTIONS, SELECTION, RateCounter
 from ald.search.coarse import coarse_view
 from ald.search.membership import count_members, member_mask
-from ald.search.scoring import Scorer
+from ald.search.scoring import Scorer, Terms
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded
 from tests.tables import decisions, people
@@ -124,3 +127,109 @@ def test_values_are_evidence_plus_price() -> None:
     inside = count_members([criterion], scorer.view.data)
     expected = scorer.log_p(scorer.statistic(inside))[0] + scorer.price(criterion)
     assert scorer.values([criterion])[0] == pytest.approx(expected)
+
+
+# Legitimate factors, directions, references, clusters
+
+
+def frame_of(n: int = 3000) -> pd.DataFrame:
+    """People in three departments, of which those with more women admit fewer."""
+    rng = np.random.default_rng(4)
+    department = rng.integers(0, 3, n)
+    sex = np.where(rng.random(n) < 0.2 + 0.25 * department, "F", "M")
+    age = rng.integers(20, 60, n)
+    y = rng.random(n) < 0.7 - 0.2 * department + 0.1 * (age > 45)
+    return pd.DataFrame({"age": age, "sex": sex, "department": department, "y": y.astype(int)})
+
+
+WOMEN = (CodedCondition(1, 0, 0, (0,)),)
+
+
+def scorer_given(frame: pd.DataFrame, **terms: object) -> Scorer:
+    """A scorer of age and sex, within departments."""
+    data = coded({name: frame[name].to_numpy() for name in frame}, given=("department",))
+    return Scorer(coarse_view(data), PARITY, terms=Terms(given=data.design.strata, **terms))  # type: ignore[arg-type]
+
+
+def strata_of(frame: pd.DataFrame, inside: pd.Series, outside: pd.Series) -> StratifiedTable:
+    return StratifiedTable(
+        [
+            np.array([[(side[part.index] & (part.y == y)).sum() for y in (1, 0)] for side in (inside, outside)])
+            for _, part in frame.groupby("department")
+        ]
+    )
+
+
+def test_given_factors_stratify_the_evidence() -> None:
+    """Within legitimate factors the evidence is statsmodels' CMH, and the confounded difference is gone."""
+    frame = frame_of()
+    scorer = scorer_given(frame)
+    inside = count_members([WOMEN], scorer.view.data)
+    women = frame.sex == "F"
+    expected = strata_of(frame, women, ~women).test_null_odds(correction=False).statistic
+    assert scorer.statistic(inside)[0] == pytest.approx(expected)
+    plain = Scorer(coarse_view(coded({name: frame[name].to_numpy() for name in ("age", "sex", "y")})), PARITY)
+    assert plain.statistic(count_members([WOMEN], plain.view.data))[0] > 10 * expected
+
+
+def test_differences_are_within_strata() -> None:
+    """The difference of a group is that within strata, weighted by n_in n_out / n."""
+    frame = frame_of()
+    scorer = scorer_given(frame)
+    difference, base = scorer.differences(count_members([WOMEN], scorer.view.data))
+    parts, weights = [], []
+    for _, part in frame.groupby("department"):
+        women = part.sex == "F"
+        parts.append(part.y[women].mean() - part.y[~women].mean())
+        weights.append(women.sum() * (~women).sum() / len(part))
+    assert difference[0, 0] == pytest.approx(np.average(parts, weights=weights))
+    assert base[0, 0] == (frame.sex == "F").sum()
+
+
+def test_a_direction_leaves_one_side() -> None:
+    """Looking for disadvantaged groups only, an advantaged group has no evidence, and the other way round."""
+    frame = frame_of()
+    old = (CodedCondition(0, 26, 40),)
+    found = {}
+    for direction in (-1, 0, 1):
+        scorer = scorer_given(frame, direction=direction)
+        found[direction] = scorer.statistic(count_members([old], scorer.view.data))[0]
+    assert found[0] > 10
+    assert found[1] == pytest.approx(found[0])
+    assert found[-1] == 0.0
+
+
+def test_a_reference_group_is_whom_others_are_compared_with() -> None:
+    """With a reference group, evidence compares the group with its members outside the group only."""
+    frame = frame_of()
+    marked = frame.age <= 40
+    data = coded({name: frame[name].to_numpy() for name in ("age", "sex", "y")})
+    assert data.attributes[0].values is not None
+    reference = data.attributes[0].values[data.codes[0]] <= 40
+    data = replace(data, design=replace(data.design, reference=reference))
+    scorer = Scorer(coarse_view(data), PARITY)
+    women = frame.sex == "F"
+    others = frame.assign(department=0)
+    expected = strata_of(others, women, ~women & marked).test_null_odds(correction=False).statistic
+    assert scorer.statistic(count_members([WOMEN], scorer.view.data))[0] == pytest.approx(expected)
+
+
+def test_clusters_divide_the_evidence() -> None:
+    """A design effect of 2 halves every statistic, with strata and without."""
+    frame = frame_of()
+    plain = coarse_view(coded({name: frame[name].to_numpy() for name in ("age", "sex", "y")}))
+    for one, two in (
+        (scorer_given(frame), scorer_given(frame, effect=2.0)),
+        (Scorer(plain, PARITY), Scorer(plain, PARITY, terms=Terms(effect=2.0))),
+    ):
+        inside = count_members([WOMEN], one.view.data)
+        assert two.statistic(inside)[0] == pytest.approx(one.statistic(inside)[0] / 2)
+
+
+def test_factors_may_be_added_for_less() -> None:
+    """A condition on a legitimate factor says in which strata others differ: it costs no surcharge, and less."""
+    data = coded({name: frame_of()[name].astype(str).to_numpy() for name in ("sex", "department", "y")})
+    plain, given = (Scorer(coarse_view(data), PARITY, terms=Terms(factors=f)) for f in (frozenset(), frozenset({1})))
+    condition = CodedCondition(1, 0, 0, (0,))
+    assert given.surcharge(condition) == 0.0 < plain.surcharge(condition)
+    assert given.condition_price(condition, alone=True) < plain.condition_price(condition, alone=True)

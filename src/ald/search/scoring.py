@@ -99,7 +99,7 @@ class Scorer:
 
     def by_pattern(self, counts: IntArray) -> IntArray:
         """Counts as [..., patterns, strata given, references, cells]."""
-        return counts.reshape(*counts.shape[:-1], -1, *self.block)
+        return counts.reshape(*counts.shape[:-1], counts.shape[-1] // prod(self.block), *self.block)
 
     def pooled(self, counts: IntArray) -> IntArray:
         """Counts per cell over all strata."""

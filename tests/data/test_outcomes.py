@@ -1,0 +1,75 @@
+"""Outcome columns, one or several: which rows are favourable."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ald import ColumnError, SettingError
+from ald.data.outcomes import MOST_OUTCOMES, confusion_cells
+from ald.data.roles import Roles
+from ald.data.sources import load
+
+
+def cells(columns: dict[str, Any], **roles: Any) -> list[int]:
+    return confusion_cells(load(columns), Roles(**roles), ordered_rows=False)[0].tolist()
+
+
+def test_one_outcome() -> None:
+    """The cell is 1 where the outcome is favourable."""
+    assert cells({"y": ["no", "yes", "no"]}, outcome="y", favourable="yes") == [0, 1, 0]
+
+
+def test_prediction_and_truth() -> None:
+    """The cell is 2 * truth + prediction."""
+    columns = {"p": [0, 1, 0, 1], "t": [0, 0, 1, 1]}
+    assert cells(columns, prediction="p", truth="t") == [0, 1, 2, 3]
+
+
+def test_several_outcomes_have_a_bit_each() -> None:
+    """The first outcome is the lowest bit of the cell, and so on."""
+    rows = list(product((0, 1), repeat=3))
+    columns = {name: [row[i] for row in rows] for i, name in enumerate("xyz")}
+    assert cells(columns, outcome=("x", "y", "z")) == [x + 2 * y + 4 * z for x, y, z in rows]
+
+
+def test_one_favourable_value_for_all_or_one_each() -> None:
+    """A value holds for all outcomes; a dictionary gives each its own; those it leaves out must say themselves."""
+    columns = {"x": ["a", "b"], "y": ["b", "a"], "z": [1, 0]}
+    assert cells(columns, outcome=("x", "y"), favourable="b") == [2, 1]
+    assert cells(columns, outcome=("x", "z"), favourable={"x": "b"}) == [2, 1]
+    assert cells(columns, outcome="x", favourable={"x": "b"}) == [0, 1]
+    with pytest.raises(ColumnError, match="which value of outcome 'y' is the favourable one"):
+        cells(columns, outcome=("x", "y"), favourable={"x": "b"})
+
+
+def test_favourable_of_no_outcome() -> None:
+    """A dictionary that names another column is an error with the nearest outcome."""
+    with pytest.raises(SettingError, match=r"favourable names 'hird', which is no outcome.*Did you mean 'hired'"):
+        cells({"hired": ["a", "b"]}, outcome=("hired",), favourable={"hird": "b"})
+
+
+def test_so_many_outcomes_at_most() -> None:
+    """Six outcomes fit one audit; a seventh is an error."""
+    rng = np.random.default_rng(0)
+    columns = {f"y{i}": rng.integers(0, 2, 50) for i in range(7)}
+    assert max(cells(columns, outcome=tuple(columns)[:MOST_OUTCOMES])) < 2**MOST_OUTCOMES
+    with pytest.raises(SettingError, match="at most 6 outcomes can be audited at once, not 7"):
+        cells(columns, outcome=tuple(columns))
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (["yes", "no", None], "outcome 'z' has 1 missing values of 3"),
+        (["yes", "no", "maybe"], "outcome 'z' has 3 different values"),
+        (["yes", "yes", "yes"], "outcome 'z' has the value 'yes' in every row"),
+    ],
+)
+def test_every_outcome_is_checked(values: list[Any], problem: str) -> None:
+    """What is wrong with one of several outcomes is said of that one."""
+    with pytest.raises(ColumnError, match=problem):
+        cells({"y": [0, 1, 0], "z": values}, outcome=("y", "z"), favourable={"y": 1, "z": "yes"})

@@ -1,0 +1,149 @@
+"""What the search makes of weights, clusters and many strata."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ald.data.coded import AuditData
+from ald.notions import NOTIONS, RateCounter
+from ald.search.adapting import as_counts, design_effect, few_strata
+from tests.coded import PARITY, coded
+
+ODDS = RateCounter(NOTIONS["equalized odds"].rates, 4)
+
+
+def surveyed(weights: list[float], seed: int = 0) -> AuditData:
+    """One row per weight, of two attributes and an outcome; the weights are in the rows' canonical order."""
+    rng = np.random.default_rng(seed)
+    n = len(weights)
+    columns = {"a": rng.choice(list("pqr"), n), "row": [f"r{i:06}" for i in range(n)], "w": weights}
+    columns["y"] = [0, 1, *rng.integers(0, 2, n - 2)]
+    return coded(columns, survey_weights="w")
+
+
+@given(st.lists(st.floats(0.001, 500), min_size=2, max_size=60))
+def test_weights_become_people(weights: list[float]) -> None:
+    """As many people in all as rows; the first so many rows always hold their weight, to within a person."""
+    data = surveyed(weights)
+    counted = as_counts(data)
+    assert counted.total == len(weights)
+    assert (counted.counts > 0).all()
+    # Rows that stand for nobody are dropped; put them back as 0 to compare.
+    assert data.design.weights is not None
+    people = np.zeros(len(weights), np.int64)
+    position = {code: i for i, code in enumerate(data.codes[1].tolist())}
+    for code, count in zip(counted.codes[1].tolist(), counted.counts.tolist(), strict=True):
+        people[position[code]] = count
+    wanted = data.design.weights * len(weights) / data.design.weights.sum()
+    assert np.abs(np.cumsum(people) - np.cumsum(wanted)).max() <= 0.5 + 1e-6
+
+
+def test_groups_keep_their_weight() -> None:
+    """Rows that are alike stand next to each other, so that levels of the first attribute keep their weight too."""
+    rng = np.random.default_rng(1)
+    data = surveyed(rng.exponential(1.0, 3000).tolist())
+    counted = as_counts(data)
+    assert data.design.weights is not None
+    for level in range(3):
+        wanted = data.design.weights[data.codes[0] == level].sum() * 3000 / data.design.weights.sum()
+        assert abs(counted.counts[counted.codes[0] == level].sum() - wanted) <= 1.0
+
+
+def test_without_weights_nothing_changes() -> None:
+    """Data without survey weights is taken as it is."""
+    data = coded({"a": list("pqpq"), "y": [0, 1, 1, 0]})
+    assert as_counts(data) is data
+
+
+def test_the_effect_of_weights_is_kishs() -> None:
+    """The design effect of weights is n sum(w^2) / sum(w)^2, which is 1 if all are alike."""
+    assert design_effect(surveyed([2.0] * 50), PARITY) == 1.0
+    weights = [1.0] * 50 + [4.0] * 50
+    assert design_effect(surveyed(weights), PARITY) == pytest.approx(100 * (50 + 50 * 16) / (50 + 200) ** 2)
+
+
+def clustered(seed: int, people: int = 80, rows: int = 5, *, alike: bool = True, truth: bool = False) -> AuditData:
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(people), rows)
+    rate = rng.beta(0.5, 0.5, people)[person] if alike else np.full(len(person), 0.4)
+    y = (rng.random(len(person)) < rate).astype(int)
+    columns = {"a": rng.choice(list("pq"), len(person)), "person": [f"p{i}" for i in person]}
+    outcome = {"prediction": y, "truth": rng.integers(0, 2, len(y))} if truth else {"y": y}
+    return coded(columns | outcome, cluster="person")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_effect_of_clusters_by_loop(seed: int) -> None:
+    """The design effect of clusters is the variance of people's sums over that of as many independent rows."""
+    data = clustered(seed)
+    assert data.design.clusters is not None
+    rows = [(c, y) for c, y, n in zip(data.design.clusters, data.cells, data.counts, strict=True) for _ in range(n)]
+    mean = sum(y for _, y in rows) / len(rows)
+    sums = {c: sum(y - mean for d, y in rows if d == c) for c in {c for c, _ in rows}}
+    expected = sum(s * s for s in sums.values()) / sum((y - mean) ** 2 for _, y in rows)
+    assert design_effect(data, PARITY) == pytest.approx(expected)
+    # Five rows with half of the variance between people: about 1 + 4 / 2.
+    assert 2 < design_effect(data, PARITY) < 4
+
+
+def test_independent_rows_have_no_effect() -> None:
+    """Rows of people that are not alike inflate nothing much, and never deflate."""
+    assert 1.0 <= design_effect(clustered(3, alike=False), PARITY) < 1.4
+    assert design_effect(coded({"a": list("pqpq"), "y": [0, 1, 1, 0]}), PARITY) == 1.0
+
+
+def test_the_largest_effect_of_all_rates_counts() -> None:
+    """With several rates the one whose rows are most alike decides."""
+    data = clustered(0, truth=True)
+    alone = [design_effect(data, RateCounter([rate], 4)) for rate in ODDS.rates]
+    assert design_effect(data, ODDS) == pytest.approx(max(alone))
+
+
+def stratified(seed: int, strata: int, n: int = 2000, truth: bool = False) -> tuple[AuditData, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    stratum = rng.integers(0, strata, n)
+    y = (rng.random(n) < rng.uniform(0.1, 0.9, strata)[stratum]).astype(int)
+    columns = {"s": [f"s{i}" for i in stratum], "a": rng.choice(list("pq"), n)}
+    outcome = {"prediction": y, "truth": rng.integers(0, 2, n)} if truth else {"y": y}
+    data = coded(columns | outcome, given=("s",))
+    assert data.design.strata is not None
+    return data, data.design.strata
+
+
+@given(st.integers(0, 200), st.integers(1, 120), st.integers(2, 32), st.booleans())
+def test_strata_are_merged(seed: int, strata: int, limit: int, truth: bool) -> None:
+    """At most so many classes are left, numbered from 0 on without gaps, and nobody's stratum is torn apart."""
+    data, numbers = stratified(seed, strata, 300, truth)
+    classes = few_strata(numbers, data, ODDS if truth else PARITY, limit)
+    assert sorted(set(classes.tolist())) == list(range(int(classes.max()) + 1))
+    assert classes.max() < limit
+    for stratum in set(numbers.tolist()):
+        assert len(set(classes[numbers == stratum].tolist())) == 1
+
+
+def test_few_strata_stay() -> None:
+    """Strata that are few enough stay as they are."""
+    data, numbers = stratified(0, 6)
+    assert few_strata(numbers, data, PARITY, 8).tolist() == numbers.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_strata_of_similar_rates_are_merged(seed: int) -> None:
+    """A stratum of a higher rate (drawn towards the overall one by one person) is in no lower class."""
+    data, numbers = stratified(seed, 100)
+    classes = few_strata(numbers, data, PARITY, 8)
+    y, n = data.cells.astype(float), data.counts
+    overall = (y * n).sum() / n.sum()
+    rates = {}
+    for stratum in set(numbers.tolist()):
+        here = numbers == stratum
+        rates[stratum] = ((y * n)[here].sum() + overall) / (n[here].sum() + 1)
+    ordered = sorted(rates, key=lambda s: rates[s])
+    in_order = [int(classes[numbers == s][0]) for s in ordered]
+    assert in_order == sorted(in_order)
+    people = np.bincount(classes, n)
+    assert len(people) == 8
+    assert people.min() > 0.5 * people.max()
