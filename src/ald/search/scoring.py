@@ -105,7 +105,8 @@ class Scorer:
         """Counts per cell over all strata."""
         if counts.shape[-1] == self.n_cells:
             return counts
-        return np.asarray(counts.reshape(*counts.shape[:-1], -1, self.n_cells).sum(axis=-2))
+        strata = counts.shape[-1] // self.n_cells
+        return np.asarray(counts.reshape(*counts.shape[:-1], strata, self.n_cells).sum(axis=-2))
 
     def statistic(self, inside: IntArray) -> FloatArray:
         """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
