@@ -137,8 +137,9 @@ class Scorer:
 
         totals: [strata (in one axis or more), references, cells]; inside: the same, after the axes of groups.
         """
-        inside = inside.reshape(*inside.shape[: inside.ndim - totals.ndim], -1, *totals.shape[-2:])
+        groups = inside.shape[: inside.ndim - totals.ndim]
         totals = totals.reshape(-1, *totals.shape[-2:])
+        inside = inside.reshape(*groups, *totals.shape)
         group = inside.sum(axis=-2)
         # With a reference group, the others are its members who are not in the group; without, all who are not.
         everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
