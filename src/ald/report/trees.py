@@ -10,8 +10,8 @@ import numpy as np
 from ald.criterion import format_bound
 from ald.data.coded import Attribute
 from ald.notions import Notion, RateCounter
-from ald.search.tree import Forest
 from ald.report.words import shortened
+from ald.search.tree import Forest
 from ald.statistics import rounded
 
 # Characters of a short branch.
