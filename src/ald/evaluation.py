@@ -110,8 +110,8 @@ class Assessment:
         """Why the test of candidate i is undefined; empty if it is defined."""
         if self.why and self.why[i]:
             return self.why[i]
-        columns = (self.hits_in, self.base_in, self.hits_out, self.base_out)
-        for rate, *counts in zip(self.notion.rates, *(column[:, i].tolist() for column in columns), strict=True):
+        columns = [f(side[i]) for side in (self.inside, self.outside) for f in (self.counter.hit, self.counter.base)]
+        for rate, *counts in zip(self.notion.rates, *(column.tolist() for column in columns), strict=True):
             reason = undefined(rate, *counts)
             if reason:
                 return reason
