@@ -186,22 +186,28 @@ def _compiled(source: bytes, data: str) -> bytes:
 
 
 def _without_glyph(characters: set[str], *, system: bool) -> set[str]:
-    """The characters that no font can show. Of scripts with thousands, a page of 256 is judged by one of them."""
-    left, missing = set(characters), set()
-    while left:
-        try:
-            _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
-        except _compiler().TypstError as error:
-            failed = _unknown(error) & left
-            if not failed:
-                raise
-            pages = {ord(character) >> 8 for character in failed if ord(character) >= 0x2E80}
-            failed |= {character for character in left if ord(character) >> 8 in pages}
-            missing |= failed
-            left -= failed
-        else:
-            break
+    """The characters that no font can show. Of scripts with thousands, one of 256 neighbours speaks for all."""
+    speakers = {_neighbours(character): character for character in sorted(characters)}
+    missing: set[str] = set()
+    for tested in (set(speakers.values()), characters):
+        left = tested - missing
+        while left:
+            try:
+                _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
+            except _compiler().TypstError as error:
+                failed = {_neighbours(character) for character in _unknown(error) & left}
+                if not failed:
+                    raise
+                missing |= {character for character in characters if _neighbours(character) in failed}
+                left -= missing
+            else:
+                break
     return missing
+
+
+def _neighbours(character: str) -> int:
+    """What tells a character's neighbours from others: below the scripts with thousands, each is alone."""
+    return ord(character) if ord(character) < 0x2E80 else 0x110000 + (ord(character) >> 8)
 
 
 def _unknown(error: Exception) -> set[str]:
