@@ -32,8 +32,8 @@ _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
 # Widths of pictures in pixels: the text of a page is 166 mm wide, and pixels are 0.75 pt.
 _WIDTH = 627.0
 
-# Room below a tree for what is said of a node that one points at; there is no pointing on paper.
-_TIPS = 64.0
+# What is said below a tree of a node that one points at, and the room for it: there is no pointing on paper.
+_HIDDEN, _TIPS = ".hint,.tip{display:none}", 72.0
 
 # Longer names are cut in headings, tables and running text; code has them whole.
 _NAME, _CELL, _HEADLINE, _LONG = 90, 240, 420, 900
@@ -95,7 +95,7 @@ def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
     root = ElementTree.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
     # Typst's reader of SVG knows whole hundreds of weights only.
-    text = standalone(svg).replace("font-weight:650", "font-weight:bold")
+    text = standalone(svg).replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
     sizes = 'viewBox="0 0 {0} {1}" width="{0}" height="{1}"'
     whole, kept = (sizes.format(number(width), number(bottom)) for bottom in (height, height - unused))
     text = text.replace(whole, kept, 1)
