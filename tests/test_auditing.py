@@ -376,7 +376,7 @@ def test_an_empty_list_beyond_a_threshold_says_so() -> None:
     """With a threshold an empty list does not claim that there is no disparity."""
     audit = ald.audit(ald.datasets.make_synthetic(2), outcome="y", threshold=0.9)
     assert not audit.groups
-    assert "No group with a disparity significantly larger than 0.9" in str(audit)
+    assert "no group was found with a disparity significantly larger than 0.9" in str(audit)
 
 
 def test_a_series_is_no_data_set() -> None:

@@ -98,6 +98,19 @@ def test_a_process_of_its_own(expected: str) -> None:
     assert out.stdout == expected
 
 
+def test_reports_of_a_process_of_its_own() -> None:
+    """Another process, with another hash seed, gives the same bytes of the HTML report, also for shuffled rows."""
+    code = """
+import sys, ald
+from tests.tables import people
+columns = {name: values[::-1] for name, values in people(1500).items()}
+sys.stdout.buffer.write(ald.audit(columns, outcome="y", trees=6).to_html().encode())
+"""
+    environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
+    assert out.stdout.decode() == ald.audit(people(1500), outcome="y", trees=6).to_html()
+
+
 def test_a_forked_process() -> None:
     """A process forked after an audit with threads can audit with threads."""
     code = """

@@ -6,18 +6,18 @@ Nothing here decides anything: the groups and their order are fixed before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ald.arrays import IntArray
-from ald.data.coded import AuditData
+from ald.arrays import FloatArray, IntArray
+from ald.data.coded import AuditData, weighted_bincount
 from ald.evaluation import Assessment, assess_counts
 from ald.notions import Notion
 from ald.search.coarse import CoarseView, coarse_view
-from ald.search.membership import count_members, member_mask
+from ald.search.membership import member_mask
 from ald.search.tree import CodedCriterion
 from ald.statistics import rounded
 
@@ -118,50 +118,65 @@ def details(criteria: Sequence[CodedCriterion], notions: Sequence[Notion], data:
     used = sorted({condition.attribute for criterion in criteria for condition in criterion})
     small = replace(data, attributes=tuple(data.attributes[a] for a in used), codes=tuple(data.codes[a] for a in used))
     view = coarse_view(small, BINS)
-    pieces = [_pieces(view, i) for i in range(len(used))]
-    curves = tuple(
-        Curve(
-            attribute=attribute.name,
-            kind=attribute.kind,
-            bins=tuple(_bin(view, i, piece) for piece in pieces[i]),
-        )
-        for i, attribute in enumerate(small.attributes)
+    lines = {a: _Line(view, i) for i, a in enumerate(used)}
+    return Details(
+        curves=tuple(line.curve() for line in lines.values()),
+        dropped=tuple(
+            tuple(_dropped(criterion, k, notion, data, level, lines) for k in _by_name(criterion, data))
+            if len(criterion) > 1
+            else ()
+            for criterion, notion in zip(criteria, notions, strict=True)
+        ),
     )
-    dropped = tuple(
-        tuple(_dropped(criterion, k, notion, data, level, view, used, pieces) for k in _by_name(criterion, data))
-        if len(criterion) > 1
-        else ()
-        for criterion, notion in zip(criteria, notions, strict=True)
-    )
-    return Details(curves=curves, dropped=dropped)
 
 
-def _pieces(view: CoarseView, i: int) -> list[IntArray]:
-    """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
-    column, people = view.columns[i], view.table(i).sum(axis=1)
-    missing = [np.array([column.n])] if people[column.n] else []
-    bins = np.arange(column.n)
-    if not column.nominal or column.n <= LEVELS:
-        return [*(bins[[b]] for b in bins.tolist() if people[b]), *missing]
-    order = np.argsort(-people[: column.n], kind="stable")
-    return [*(bins[[b]] for b in np.sort(order[:LEVELS]).tolist()), np.sort(order[LEVELS:]), *missing]
+class _Line:
+    """One attribute of a coarse view, and which of its bins are shown together."""
+
+    def __init__(self, view: CoarseView, i: int) -> None:
+        self.view, self.i = view, i
+        self.column, self.attribute = view.columns[i], view.data.attributes[i]
+        self.table = view.table(i)
+        self.pieces = self._pieces()
+
+    def _pieces(self) -> list[IntArray]:
+        """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
+        n, people = self.column.n, self.table.sum(axis=1)
+        missing = [np.array([n])] if people[n] else []
+        bins = np.arange(n)
+        if not self.column.nominal or n <= LEVELS:
+            return [*(bins[[b]] for b in bins.tolist() if people[b]), *missing]
+        order = np.argsort(-people[:n], kind="stable")
+        return [*(bins[[b]] for b in np.sort(order[:LEVELS]).tolist()), np.sort(order[LEVELS:]), *missing]
+
+    def curve(self) -> Curve:
+        """Everyone along the attribute."""
+        present = np.flatnonzero(np.bincount(self.view.data.codes[self.i]))
+        bins = tuple(self._bin(piece, present) for piece in self.pieces)
+        return Curve(attribute=self.attribute.name, kind=self.attribute.kind, bins=bins)
+
+    def _bin(self, piece: IntArray, present: IntArray) -> Bin:
+        counts, start = _summed(self.table, piece), int(piece[0])
+        if start == self.column.n:
+            return Bin(counts=counts, levels=(None,), n_levels=1)
+        levels, values = self.attribute.levels, self.attribute.values
+        if self.column.nominal:
+            names = (levels[int(self.column.levels[start])],) if len(piece) == 1 else ()
+            return Bin(counts=counts, levels=names, n_levels=len(piece))
+        from_, to = np.searchsorted(present, self.column.edges[[start, start + 1]]).tolist()
+        first, last = int(present[from_]), int(present[to - 1])
+        if values is not None:
+            return Bin(counts=counts, first=float(values[first]), last=float(values[last]))
+        return Bin(counts=counts, levels=tuple(dict.fromkeys((levels[first], levels[last]))), n_levels=to - from_)
+
+    def within(self, rows: IntArray) -> tuple[tuple[int, ...], ...]:
+        """The people of some rows, per bin and cell."""
+        table = self.view.table(self.i, rows)
+        return tuple(_summed(table, piece) for piece in self.pieces)
 
 
-def _bin(view: CoarseView, i: int, piece: IntArray) -> Bin:
-    column, attribute = view.columns[i], view.data.attributes[i]
-    counts = tuple(view.table(i)[piece].sum(axis=0).tolist())
-    start = int(piece[0])
-    if start == column.n:
-        return Bin(counts=counts, levels=(None,), n_levels=1)
-    if column.nominal:
-        names = (attribute.levels[int(column.levels[start])],) if len(piece) == 1 else ()
-        return Bin(counts=counts, levels=names, n_levels=len(piece))
-    present = np.unique(view.data.codes[i])
-    here = present[(present >= column.edges[start]) & (present < column.edges[start + 1])].tolist()
-    if attribute.values is not None:
-        return Bin(counts=counts, first=float(attribute.values[here[0]]), last=float(attribute.values[here[-1]]))
-    ends = tuple(dict.fromkeys((attribute.levels[here[0]], attribute.levels[here[-1]])))
-    return Bin(counts=counts, levels=ends, n_levels=len(here))
+def _summed(table: IntArray, piece: IntArray) -> tuple[int, ...]:
+    return tuple(table[piece].sum(axis=0).tolist())
 
 
 def _by_name(criterion: CodedCriterion, data: AuditData) -> list[int]:
@@ -170,20 +185,13 @@ def _by_name(criterion: CodedCriterion, data: AuditData) -> list[int]:
 
 
 def _dropped(
-    criterion: CodedCriterion,
-    k: int,
-    notion: Notion,
-    data: AuditData,
-    level: float,
-    view: CoarseView,
-    used: Sequence[int],
-    pieces: Sequence[Sequence[IntArray]],
+    criterion: CodedCriterion, k: int, notion: Notion, data: AuditData, level: float, lines: Mapping[int, _Line]
 ) -> Dropped:
     others = criterion[:k] + criterion[k + 1 :]
     attribute = criterion[k].attribute
-    assessment = assess_counts(count_members([others], data), data.cell_counts(), notion, level=level)
-    at = used.index(attribute)
-    table = view.table(at, np.flatnonzero(member_mask(others, data)))
+    mask = member_mask(others, data)
+    inside = weighted_bincount(data.cells[mask], data.counts[mask], data.n_cells)
+    assessment = assess_counts(inside[None, :], data.cell_counts(), notion, level=level)
     return Dropped(
         attribute=data.attributes[attribute].name,
         size=int(assessment.size[0]),
@@ -193,10 +201,10 @@ def _dropped(
         rates_outside=_by_rate(assessment, assessment.rate_out),
         interval=(rounded(assessment.low[0]), rounded(assessment.high[0])),
         undefined=assessment.reason(0),
-        within=tuple(tuple(table[piece].sum(axis=0).tolist()) for piece in pieces[at]),
+        within=lines[attribute].within(np.flatnonzero(mask)),
     )
 
 
-def _by_rate(assessment: Assessment, values: Any) -> dict[str, float | None]:
+def _by_rate(assessment: Assessment, values: FloatArray) -> dict[str, float | None]:
     rates = assessment.notion.rates
     return {rate.key: rounded(value) for rate, value in zip(rates, values[:, 0].tolist(), strict=True)}

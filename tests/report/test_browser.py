@@ -238,6 +238,15 @@ def test_narrow_windows(open_page: Any) -> None:
         assert picture.bounding_box()["width"] <= 380
 
 
+def test_the_group_is_in_sight(open_page: Any) -> None:
+    """Where a tree is wider than the window, the group's node is in sight."""
+    page = open_page("outcome", viewport=NARROW)
+    for box in page.locator(".tree .scroll").all():
+        frame, node = box.bounding_box(), box.locator(".target > .box").bounding_box()
+        assert frame["x"] <= node["x"] + 1
+        assert node["x"] + node["width"] <= frame["x"] + frame["width"] + 1
+
+
 @EVERY
 def test_printing(open_page: Any, name: str, tmp_path: Path) -> None:
     """Printed, the page is light, without controls and closed lists, and a PDF of a few pages."""

@@ -90,6 +90,14 @@ def test_one_file_twice(tmp_path: Path) -> None:
         check_targets([str(tmp_path / "x.json"), str(tmp_path / "link.json")])
 
 
+def test_saving(tmp_path: Path, audit: Audit) -> None:
+    """An audit saves itself by the ending too, and refuses what could not be written."""
+    audit.save(tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_text("utf-8") == audit.to_html()
+    with pytest.raises(SettingError, match="cannot tell the format"):
+        audit.save(str(tmp_path / "x"))
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [

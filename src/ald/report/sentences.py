@@ -124,8 +124,9 @@ def headline(audit: Audit) -> str:
     people = f"{audit.data_summary.rows_assess:,} people"
     if audit.groups:
         return f"Among {people}, {statement(audit.groups[0], audit, 'those')}."
-    beyond = f" larger than {audit.config.threshold:g}" if audit.config.threshold > 0 else ""
-    return f"Among {people}, no group was found with a significant disparity{beyond}."
+    threshold = audit.config.threshold
+    what = f"disparity significantly larger than {threshold:g}" if threshold > 0 else "significant disparity"
+    return f"Among {people}, no group was found with a {what}."
 
 
 def lead(audit: Audit) -> list[str]:

@@ -10,15 +10,20 @@ import numpy as np
 from ald.criterion import format_bound
 from ald.data.coded import Attribute
 from ald.notions import Notion, RateCounter
+from ald.report.words import shortened
 from ald.search.tree import Forest
 from ald.statistics import rounded
+
+# Characters of a short branch.
+_SHORT = 18
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeNode:
     """A node: its people in the tree's sample, their disparity against the rest of it, and how it splits.
 
-    `parent` and `children` are positions in the tree's nodes. `branch` says which values lead here from the parent.
+    `parent` and `children` are positions in the tree's nodes. `branch` says which values lead here from the parent, and
+    `short_branch` the same where there is no room for many levels.
     """
 
     id: int
@@ -33,6 +38,7 @@ class TreeNode:
     attribute: str
     log_p: float | None
     branch: str
+    short_branch: str
     below: int
 
 
@@ -71,12 +77,14 @@ def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
     psi = notion.psi(inside_rates - outside_rates)
     parent, left, right = ((column[at] - base).tolist() for column in (forest.parent, forest.left, forest.right))
     attribute, cut, log_p = (column[at].tolist() for column in (forest.attribute, forest.cut, forest.log_p))
-    depth, below, branch = [0] * n, [0] * n, [""] * n
+    depth, below, branch, short = [0] * n, [0] * n, [""] * n, [""] * n
     for i in range(n):
         if attribute[i] >= 0:
             sides = forest.sides.get(base + i)
-            words = _branches(forest.attributes[attribute[i]], cut[i], sides)
-            branch[left[i]], branch[right[i]] = words
+            for child, words in zip(
+                (left[i], right[i]), _branches(forest.attributes[attribute[i]], cut[i], sides), strict=True
+            ):
+                branch[child], short[child] = ", ".join(words), _short(words)
             depth[left[i]] = depth[right[i]] = depth[i] + 1
     for i in range(n - 1, 0, -1):
         below[parent[i]] += below[i] + 1
@@ -95,6 +103,7 @@ def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
             attribute=forest.attributes[attribute[i]].name if attribute[i] >= 0 else "",
             log_p=rounded(log_p[i]),
             branch=branch[i],
+            short_branch=short[i],
             below=below[i],
         )
         for i in range(n)
@@ -102,16 +111,24 @@ def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
     return Tree(number=number, notion=notion, nodes=nodes)
 
 
-def _branches(attribute: Attribute, cut: int, sides: tuple[Sequence[int], Sequence[int]] | None) -> tuple[str, str]:
+def _branches(
+    attribute: Attribute, cut: int, sides: tuple[Sequence[int], Sequence[int]] | None
+) -> tuple[list[str], list[str]]:
     """Which values go left and right."""
     if sides is not None:
-        left, right = (", ".join(_level(attribute.levels[code]) for code in codes) for codes in sides)
+        left, right = ([_level(attribute.levels[code]) for code in codes] for codes in sides)
         return left, right
     if attribute.values is not None:
         bound = format_bound(float(attribute.values[cut]), attribute.kind)
     else:
         bound = _level(attribute.levels[cut])
-    return f"≤ {bound}", f"> {bound}"
+    return [f"≤ {bound}"], [f"> {bound}"]
+
+
+def _short(words: list[str]) -> str:
+    """The values in few characters: the first of many, and how many more there are."""
+    text = ", ".join(words)
+    return text if len(words) == 1 or len(text) <= _SHORT else f"{shortened(words[0], _SHORT - 6)} + {len(words) - 1}"
 
 
 def _level(level: str | None) -> str:

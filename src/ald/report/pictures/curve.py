@@ -124,7 +124,7 @@ def _levels(view: CurveView, width: float) -> tuple[list[Content], float]:
     if average is not None:
         parts.append(line(x(average), 8, x(average), bottom, class_="mean"))
     for i, point in enumerate(points):
-        shown = fitted(point.label, names - 12)
+        shown = fitted(point.label, names - 12, 13.5 if point.inside else 12.0)
         weight = "strong" if point.inside else None
         parts.append(text(names - 10, 8 + (i + 0.5) * _ROW + 4, shown, class_=weight, text_anchor="end"))
     for k, (series, style) in enumerate(_styled(view)):

@@ -19,7 +19,7 @@ def draw_groups(report: Report, width: float) -> Markup:
     """One row per listed group, in the order of the list."""
     cards = report.cards
     split = width * (0.58 if width > 500 else 0.55)
-    psi, rate = _psi_axis(cards, 14.0, split - 14.0), _rate_axis(cards, split + 20.0, width - 14.0)
+    psi, rate = _psi_axis(cards, 14.0, split - 14.0), _rate_axis(cards, split + 20.0, width - 18.0)
     heights = [_LABEL + _lanes(card) + _GAP for card in cards]
     bottom = _HEAD + sum(heights)
     largest = max((card.finding.size for card in cards), default=1)

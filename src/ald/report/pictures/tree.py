@@ -96,7 +96,7 @@ def _box(node: TreeNode, spot: _Spot, is_cut: bool) -> list[Content]:
         text(x, y + 34, f"{node.n:,} · {node.share:.0%}", class_="in small", text_anchor="middle"),
     ]
     if node.branch:
-        parts.append(text(x, y - 6, fitted(node.branch, _STEP - 6, 11), class_="soft", text_anchor="middle"))
+        parts.append(text(x, y - 6, fitted(node.short_branch, _STEP - 6, 11), class_="soft", text_anchor="middle"))
     if node.attribute:
         more = f" (+{node.below:,})" if is_cut else ""
         name = fitted(node.attribute, _STEP - 8 - 7.5 * len(more), 13.5)

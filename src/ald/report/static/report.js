@@ -52,8 +52,7 @@
 
   // Where a tree is wider than its box, the group's node is in sight.
   all(".tree .scroll").forEach((box) => {
-    const target = box.querySelector(".target");
-    const middle = target.getBoundingClientRect();
+    const middle = box.querySelector(".target > .box").getBoundingClientRect();
     const frame = box.getBoundingClientRect();
     box.scrollLeft = middle.left + middle.width / 2 - frame.left - frame.width / 2;
   });
