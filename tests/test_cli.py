@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -144,12 +145,42 @@ class TestFormats:
 
     def test_several_outputs(self, run: Any, file: Path, tmp_path: Path) -> None:
         """-o may be repeated, and each ending has its format."""
-        targets = [tmp_path / f"x.{ending}" for ending in ("json", "csv", "md", "txt")]
+        targets = [tmp_path / f"x.{ending}" for ending in ("json", "csv", "md", "txt", "html", "pdf", "xlsx")]
         options = [part for target in targets for part in ("-o", target)]
         assert run("audit", file, "--outcome", "y", "--trees", "3", *options).code == 0
         audit = ald.audit(file, outcome="y", trees=3)
-        expected = [audit.to_json(), audit.to_csv(), audit.to_markdown(), f"{audit}\n"]
-        assert [target.read_text() for target in targets] == expected
+        texts = [audit.to_json(), audit.to_csv(), audit.to_markdown(), f"{audit}\n", audit.to_html()]
+        expected = [*(text.encode() for text in texts), audit.to_pdf(), audit.to_excel()]
+        assert [target.read_bytes() for target in targets] == expected
+
+    @pytest.mark.parametrize(
+        ("target", "package", "problem"),
+        [
+            ("x.pdf", "typst", "pip install 'ald-audit[pdf]'"),
+            ("x.xlsx", "xlsxwriter", "pip install 'ald-audit[excel]'"),
+        ],
+    )
+    def test_missing_packages_are_told_first(
+        self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, package: str, problem: str
+    ) -> None:
+        """A format that cannot be written is refused before the data is even looked for."""
+        find_spec = importlib.util.find_spec
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find_spec(name))
+        result = run("audit", tmp_path / "none.csv", "--outcome", "y", "-o", tmp_path / target)
+        assert (result.code, result.out) == (2, "")
+        assert problem in result.err
+
+    def test_profiles(self, run: Any, file: Path, tmp_path: Path) -> None:
+        """--profile counts by the columns that --profile-column or a config file names, and prints the tables."""
+        config = tmp_path / "c.toml"
+        config.write_text('outcome = "y"\ntrees = 3\nprofile = "nyc-ll144"\n[profile_columns]\nsex = "sex"\n')
+        options = ["--outcome", "y", "--trees", "3", "--profile", "nyc-ll144", "--profile-column", "sex=sex"]
+        expected = ald.audit(file, outcome="y", trees=3, profile="nyc-ll144", profile_columns={"sex": "sex"})
+        assert run("audit", file, *options, "--format", "json").out == expected.to_json()
+        assert run("audit", file, "--config", config, "--format", "json").out == expected.to_json()
+        printed = run("audit", file, *options).out
+        assert "Not legal advice" in printed
+        assert "Impact ratios by sex" in printed
 
     def test_all_options(self, run: Any, tmp_path: Path) -> None:
         """Every option reaches the audit."""
@@ -318,6 +349,11 @@ class TestErrors:
             (["--outcome", "y", "--attributes", "agee"], "Did you mean 'age'"),
             (["--outcome", "y", "-o", "none/x.json"], "the folder of the report 'none/x.json' does not exist"),
             (["--outcome", "y", "-o", "x.docx"], "cannot tell the format of the report"),
+            (["--outcome", "y", "-o", "report.json"], "the report 'report.json' is asked for twice"),
+            (["--outcome", "y", "--profile", "nyc"], "unknown profile 'nyc'"),
+            (["--outcome", "y", "--profile", "nyc-ll144"], "--profile-column sex=COLUMN --profile-column race=COLUMN"),
+            (["--outcome", "y", "--profile-column", "sex"], "is not of the form ROLE=COLUMN, such as sex=gender"),
+            (["--outcome", "y", "--profile-column", "sex=sex"], "given without a profile"),
             (["--outcome", "y", "--weights", "score"], "must be whole numbers"),
         ],
     )

@@ -222,11 +222,17 @@ def test_every_key_of_the_document_is_documented() -> None:
     wrong = rng.random(n) < np.where(age > 50, 0.5, 0.1)
     columns = {"age": age, "sex": rng.choice(["F", "M"], n), "same": ["x"] * n, "truth": truth, "said": truth ^ wrong}
     audits = [
-        ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes"),
+        ald.audit(
+            ald.datasets.load_berkeley(),
+            outcome="admitted",
+            favourable="yes",
+            profile="nyc-ll144",
+            profile_columns={"sex": "gender"},
+        ),
         ald.audit(columns, prediction="said", truth="truth", notion="equalized odds"),
     ]
-    # Dictionaries by rate or by position in a list, not by key.
-    keyed = frozenset({"parts", "rates_inside", "rates_outside", "ratios", "part_intervals", "sides"})
+    # Dictionaries by rate, by position in a list or by names of the user, not by key.
+    keyed = frozenset({"parts", "rates_inside", "rates_outside", "ratios", "part_intervals", "sides", "columns"})
     page = set(inline(read(ROOT / "docs" / "schema.md")))
     for audit in audits:
         assert audit.groups

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import FloatArray, IntArray
 from ald.data.coded import AuditData
 from ald.evaluation import Assessment, Terms, assess
 from ald.notions import Notion

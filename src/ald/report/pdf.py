@@ -32,8 +32,8 @@ _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
 # Widths of pictures in pixels: the text of a page is 166 mm wide, and pixels are 0.75 pt.
 _WIDTH = 627.0
 
-# Room below a tree for what is said of a node that one points at; there is no pointing on paper.
-_TIPS = 64.0
+# What is said below a tree of a node that one points at, and the room for it: there is no pointing on paper.
+_HIDDEN, _TIPS = ".hint,.tip{display:none}", 72.0
 
 # Longer names are cut in headings, tables and running text; code has them whole.
 _NAME, _CELL, _HEADLINE, _LONG = 90, 240, 420, 900
@@ -95,7 +95,7 @@ def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
     root = ElementTree.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
     # Typst's reader of SVG knows whole hundreds of weights only.
-    text = standalone(svg).replace("font-weight:650", "font-weight:bold")
+    text = standalone(svg).replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
     sizes = 'viewBox="0 0 {0} {1}" width="{0}" height="{1}"'
     whole, kept = (sizes.format(number(width), number(bottom)) for bottom in (height, height - unused))
     text = text.replace(whole, kept, 1)
@@ -187,22 +187,28 @@ def _compiled(source: bytes, data: str) -> bytes:
 
 
 def _without_glyph(characters: set[str], *, system: bool) -> set[str]:
-    """The characters that no font can show. Of scripts with thousands, a page of 256 is judged by one of them."""
-    left, missing = set(characters), set()
-    while left:
-        try:
-            _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
-        except _compiler().TypstError as error:
-            failed = _unknown(error) & left
-            if not failed:
-                raise
-            pages = {ord(character) >> 8 for character in failed if ord(character) >= 0x2E80}
-            failed |= {character for character in left if ord(character) >> 8 in pages}
-            missing |= failed
-            left -= failed
-        else:
-            break
+    """The characters that no font can show. Of scripts with thousands, one of 256 neighbours speaks for all."""
+    speakers = {_neighbours(character): character for character in sorted(characters)}
+    missing: set[str] = set()
+    for tested in (set(speakers.values()), characters):
+        left = tested - missing
+        while left:
+            try:
+                _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
+            except _compiler().TypstError as error:
+                failed = {_neighbours(character) for character in _unknown(error) & left}
+                if not failed:
+                    raise
+                missing |= {character for character in characters if _neighbours(character) in failed}
+                left -= missing
+            else:
+                break
     return missing
+
+
+def _neighbours(character: str) -> int:
+    """What tells a character's neighbours from others: below the scripts with thousands, each is alone."""
+    return ord(character) if ord(character) < 0x2E80 else 0x110000 + (ord(character) >> 8)
 
 
 def _unknown(error: Exception) -> set[str]:
