@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ald.findings import Finding, p_text
+from ald.notions import Notion, Rate
+from ald.power import SHARES
+from ald.report.asked import asked_facts, named_headline, question
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -39,8 +42,18 @@ class Cell:
         return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
 
 
+def notions(audit: Audit) -> tuple[Notion, ...]:
+    """The notions of the listed groups, each once; without groups the audit's own."""
+    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in audit.groups)) or (audit.notion,)
+
+
+def listed_rates(audit: Audit) -> tuple[Rate, ...]:
+    """The rates of the listed groups, each once."""
+    return tuple(dict.fromkeys(rate for notion in notions(audit) for rate in notion.rates))
+
+
 def columns(audit: Audit) -> list[Cell]:
-    """The columns of the ranked table, for the audit's notion."""
+    """The columns of the ranked table, for the notions of the listed groups."""
     cells = [
         Cell(
             key="criterion",
@@ -49,24 +62,20 @@ def columns(audit: Audit) -> list[Cell]:
             text=lambda f: str(f.criterion),
             is_number=False,
         ),
+        *_questions(audit),
         Cell(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),
         Cell(key="share", header="share", value=lambda f: f.share, text=lambda f: f"{f.share:.1%}"),
         Cell(key="psi", header="psi", value=lambda f: f.psi, text=lambda f: signed(f.psi)),
     ]
-    rates = audit.notion.rates
-    for rate in rates:
+    several = any(len(notion.rates) > 1 for notion in notions(audit))
+    for rate in listed_rates(audit):
         key = rate.key
-        if len(rates) > 1:
-            cells.append(Cell(key=f"psi_{key}", header=f"psi {key}",
-                              value=lambda f, k=key: f.parts[k], text=lambda f, k=key: signed(f.parts[k])))  # type: ignore[misc]  # fmt: skip
-        cells.append(Cell(key=f"{key}_inside", header=f"{key} in",
-                          value=lambda f, k=key: f.rates_inside[k], text=lambda f, k=key: plain(f.rates_inside[k])))  # type: ignore[misc]  # fmt: skip
-        cells.append(Cell(key=f"{key}_outside", header=f"{key} out",
-                          value=lambda f, k=key: f.rates_outside[k], text=lambda f, k=key: plain(f.rates_outside[k])))  # type: ignore[misc]  # fmt: skip
-    key = rates[0].key
-    if len(rates) == 1:
-        cells.append(Cell(key="ratio", header="ratio",
-                          value=lambda f: f.ratios[key], text=lambda f: plain(f.ratios[key], 2)))  # fmt: skip
+        if several:
+            cells.append(_rate_cell(f"psi_{key}", f"psi {key}", "parts", key, signed))
+        cells.append(_rate_cell(f"{key}_inside", f"{key} in", "rates_inside", key, plain))
+        cells.append(_rate_cell(f"{key}_outside", f"{key} out", "rates_outside", key, plain))
+    if not several:
+        cells.append(Cell(key="ratio", header="ratio", value=_ratio, text=lambda f: plain(_ratio(f), 2)))
     confidence = f"{confidence_text(audit)} interval"
     return [
         *cells,
@@ -81,17 +90,38 @@ def columns(audit: Audit) -> list[Cell]:
     ]  # fmt: skip
 
 
+def _questions(audit: Audit) -> list[Cell]:
+    """Which question a group answers, where several were asked."""
+    cells = {"notion": len(audit.config.notions) > 1, "outcome": len(audit.config.outcomes) > 1}
+    return [
+        Cell(key=key, header=key, value=value, text=value, is_number=False)
+        for key, value in (("notion", lambda f: f.notion), ("outcome", lambda f: f.outcome or ""))
+        if cells[key]
+    ]
+
+
+def _rate_cell(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Cell:
+    """A column of one number per rate; empty for findings of a notion without this rate."""
+    return Cell(
+        key=key,
+        header=header,
+        value=lambda f: getattr(f, of).get(rate),
+        text=lambda f: text(getattr(f, of)[rate]) if rate in getattr(f, of) else "",
+    )
+
+
+def _ratio(finding: Finding) -> float | None:
+    return next(iter(finding.ratios.values()))
+
+
 def printed(audit: Audit) -> list[Cell]:
     """The columns of the table as people read it: fewer, with what belongs together in one."""
     everything = {cell.key: cell for cell in columns(audit)}
-    cells = [everything["criterion"]]
+    cells = [everything[key] for key in ("criterion", "notion", "outcome") if key in everything]
     cells.append(_text("people", lambda f: f"{f.size:,} ({f.share:.1%})"))
     cells.append(everything["psi"])
     cells.append(_text(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
-    for rate in audit.notion.rates:
-        cells.append(
-            _text(f"{rate.key} in / out", functools.partial(_rate_text, rate.key, len(audit.notion.rates) > 1))
-        )
+    cells += [_text(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)) for rate in listed_rates(audit)]
     cells += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
     if audit.config.repeats > 1:
         cells.append(_text("listed again", lambda f: percent(f.stability)))
@@ -108,53 +138,76 @@ def _text(header: str, text: Callable[[Finding], str]) -> Cell:
     return Cell(key=header, header=header, value=text, text=text)
 
 
-def _rate_text(key: str, with_difference: bool, finding: Finding) -> str:
+def _rate_text(key: str, finding: Finding) -> str:
+    if key not in finding.parts:
+        return ""
     text = f"{percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}"
-    return f"{text} ({signed(finding.parts[key])})" if with_difference else text
+    return f"{text} ({signed(finding.parts[key])})" if len(finding.parts) > 1 else text
 
 
 def headline(audit: Audit) -> str:
     """What was found, in one sentence."""
     data, n = audit.data_summary, len(audit.groups)
+    if not audit.config.search:
+        return named_headline(audit)
+    asked = ", ".join(notion.name for notion in audit.config.notions)
     if not audit.groups:
         threshold = audit.config.threshold
         what = f"disparity significantly larger than {threshold:g}" if threshold else "significant disparity"
         return (
-            f"No group with a {what} ({audit.notion.name}, level {audit.config.level:g}) among "
+            f"No group with a {what} ({asked}, level {audit.config.level:g}) among "
             f"{audit.n_candidates:,} tested on {data.rows_assess:,} people."
         )
     first = audit.groups[0]
     return (
         f"{n} group{'' if n == 1 else 's'} listed of {audit.n_candidates:,} tested on {data.rows_assess:,} people; "
-        f"first: {first.criterion} ({described(first, audit)})."
+        f"first: {first.criterion}{question(first, audit)} ({described(first, audit)})."
     )
 
 
 def described(finding: Finding, audit: Audit) -> str:
     """The disparity in words: rates inside and outside of each rate."""
     parts = []
-    for rate in audit.notion.rates:
+    for rate in audit.notion_of(finding).rates:
         inside, outside = finding.rates_inside[rate.key], finding.rates_outside[rate.key]
         if inside is None or outside is None:
             parts.append(f"{rate.name} undefined")
         else:
-            parts.append(f"{rate.name} {inside:.1%} against {outside:.1%} among everyone else")
+            parts.append(f"{rate.name} {inside:.1%} against {outside:.1%} {compared_with(audit)}")
     return "; ".join(parts)
+
+
+def compared_with(audit: Audit) -> str:
+    """Whom groups are compared with, in words."""
+    kind = audit.config.reference_kind
+    among = {"rest": "among everyone else", "all": "among all", "group": f"among {audit.config.reference}"}[kind]
+    return f"{among}, given {', '.join(audit.config.given)}" if audit.config.given else among
 
 
 def facts(audit: Audit) -> list[str]:
     """What was done, one line each: data, search, testing."""
     data, config = audit.data_summary, audit.config
+    asked = ", ".join(notion.name for notion in config.notions)
+    if not config.search:
+        return [
+            *asked_facts(audit),
+            _audited(audit),
+            f"Notion: {asked}. Correction: {config.adjust}, level {config.level:g}.",
+            *_design(audit),
+            *[f"Warning: {warning}" for warning in data.warnings],
+        ]
     plain = "the default search" if config.explore else "every leaf tested"
     search = "the paper's search" if config.preset == "paper" else plain
     return [
+        *asked_facts(audit),
         _audited(audit),
         f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
         "search never saw.",
         f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: "
         f"{', '.join(entry.name for entry in data.attributes)}.",
-        f"Notion: {audit.notion.name}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
+        f"Notion: {asked}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
         f"correction: {config.adjust}, level {config.level:g}; ranked by {config.ranking}.",
+        *_design(audit),
         *_details(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
         *[f"Warning: {warning}" for warning in data.warnings],
@@ -165,9 +218,30 @@ def _audited(audit: Audit) -> str:
     """Which columns were audited, and which value counts as favourable."""
     config = audit.config
     value = "1 or true, as assumed" if config.favourable is None else config.favourable
-    if config.outcome is not None:
-        return f"Outcome: {config.outcome}, favourable value: {value}."
+    if config.outcomes:
+        return f"Outcome: {', '.join(config.outcomes)}, favourable value: {value}."
     return f"Prediction: {config.prediction}, truth: {config.truth}, positive value: {value}."
+
+
+def _design(audit: Audit) -> list[str]:
+    """What was compared with what, where that is not everyone with everyone else."""
+    data, config = audit.data_summary, audit.config
+    lines = []
+    if config.given:
+        lines.append(f"Given {', '.join(config.given)}: people are compared within {data.strata or 0:,} strata.")
+    if config.cluster is not None:
+        halves = f" ({data.clusters_search:,} for the search)" if data.clusters_search is not None else ""
+        lines.append(f"Rows are about {data.clusters or 0:,} different people by {config.cluster}{halves}.")
+    if config.survey_weights is not None:
+        lines.append(f"Rates and tests are of the population, by the survey weights {config.survey_weights}.")
+    if config.reference_kind != "rest":
+        lines.append(f"Rates outside and psi: {compared_with(audit)}.")
+    if config.direction != "both":
+        lines.append(f"Only {config.direction} groups were looked for, by one-sided tests.")
+    if config.split != "random":
+        where = "two data sets" if config.split == "own" else f"the column {config.split}"
+        lines.append(f"Who is searched and who tests was given by {where}.")
+    return lines
 
 
 def _details(audit: Audit) -> list[str]:
@@ -180,7 +254,7 @@ def _details(audit: Audit) -> list[str]:
         ]
         if close:
             lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
-    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given" in finding.test]
+    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given earlier" in finding.test]
     if given:
         lines.append(
             f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: "
@@ -191,11 +265,17 @@ def _details(audit: Audit) -> list[str]:
     if config.repeats > 1:
         any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
         lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
-    seen = ", ".join(
-        f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
-        for entry in audit.detectable
-    )
-    lines.append(f"Smallest |psi| that these tests find with 80% power in a group of: {seen}.")
+    for question_ in dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable):
+        seen = ", ".join(
+            f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
+            for entry in audit.detectable
+            if (entry.notion, entry.outcome) == question_
+        )
+        words = [word for word in question_ if word] if len(audit.detectable) > len(SHARES) else []
+        lines.append(
+            f"Smallest |psi|{' for ' + ' of '.join(words) if words else ''} that these tests find with 80% power in a "
+            f"group of: {seen}."
+        )
     return lines
 
 

@@ -19,7 +19,7 @@ def to_text(audit: Audit) -> str:
     blocks = [visible(headline(audit))]
     cells = printed(audit)
     for i, finding in enumerate(audit.groups, 1):
-        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:]))
+        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:] if cell.text(finding)))
         details = textwrap.fill(numbers, _WIDTH, initial_indent="   ", subsequent_indent="   ")
         blocks.append(f"{i}. {cells[0].text(finding)}\n{details}")
     blocks.append("\n".join(textwrap.fill(visible(line), _WIDTH, subsequent_indent="  ") for line in facts(audit)))
