@@ -62,7 +62,7 @@ def python_m_ald(*arguments: str | Path, **options: Any) -> subprocess.Completed
 class TestCommands:
     """Every command and its help."""
 
-    @pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["notions"], ["version"]])
+    @pytest.mark.parametrize("command", [[], ["audit"], ["test"], ["demo"], ["report"], ["notions"], ["version"]])
     @pytest.mark.parametrize("flag", ["--help", "-h"])
     def test_help(self, run: Any, command: list[str], flag: str) -> None:
         """Every command explains itself and ends well."""
@@ -93,13 +93,33 @@ class TestCommands:
         assert all(name.split()[0] in result.out for name in ald.NOTIONS)
 
     def test_demo(self, run: Any, tmp_path: Path) -> None:
-        """The demo prints a finding and writes reports."""
+        """The demo shows departments first, then women given the department, and writes reports of the latter."""
         result = run("demo", "-o", tmp_path / "x.json", "-o", tmp_path / "x.md")
         assert result.code == 0
-        assert "department" in result.out
-        expected = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+        plain, given = result.out.split("Are women treated differently given the department?")
+        assert "department in {A, B}" in plain
+        assert "No group with a significant disparity" in given
+        told = " ".join(given.split())
+        assert "Named group: gender = female (1,835 people): psi +0.018" in told
+        assert "adjusted p = 0.22. Without regard to department psi is -0.142." in told
+        assert "given department = A: selection 82.4% against 62.1% (+0.203)" in told
+        expected = ald.audit(
+            ald.datasets.load_berkeley(),
+            outcome="admitted",
+            favourable="yes",
+            given="department",
+            groups_of_interest="gender = female",
+        )
         assert ald.Audit.from_json((tmp_path / "x.json").read_text()) == expected
         assert "Wrote" in result.err
+
+    @pytest.mark.parametrize("format_", ["json", "csv", "markdown"])
+    def test_demo_in_other_formats(self, run: Any, format_: str) -> None:
+        """In other formats the demo prints one document: that of the audit given the department."""
+        result = run("demo", "--format", format_)
+        options: dict[str, Any] = {"given": "department", "groups_of_interest": "gender = female"}
+        audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", **options)
+        assert result.out == {"json": audit.to_json, "csv": audit.to_csv, "markdown": audit.to_markdown}[format_]()
 
     @pytest.mark.parametrize("arguments", [["nothing"], ["audit"], ["audit", "--nothing"], ["--nothing"], []])
     def test_usage_errors(self, run: Any, arguments: list[str]) -> None:

@@ -219,7 +219,10 @@ def _check_targets(output: tuple[str, ...], data: list[str]) -> None:
 @click.option("-o", "--output", multiple=True, type=click.Path(), help="Also write a report; format by ending.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
 def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
-    """Audit the embedded data set: graduate admissions at Berkeley in 1973."""
+    """Audit the embedded data set, graduate admissions at Berkeley in 1973: plainly, and given the department.
+
+    Reports, and formats other than the table, are of the audit given the department.
+    """
     from ald.datasets import load_berkeley
 
     _check_targets(output, [])
@@ -228,7 +231,11 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
         err=True,
     )
     settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
-    _show(_run("audit", settings), format_, output)
+    if format_ == "table":
+        _print_table(_run("audit", settings), brief=True)
+        click.echo("Departments differ, which nobody doubted. Are women treated differently given the department?\n")
+    given = {"given": "department", "groups_of_interest": "gender = female"}
+    _show(_run("audit", settings | given), format_, output)
 
 
 @cli.command()
@@ -401,7 +408,8 @@ def _show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
         click.echo(text, nl=False)
 
 
-def _print_table(result: Audit) -> None:
+def _print_table(result: Audit, *, brief: bool = False) -> None:
+    """Prints the listed groups and, unless it should be brief, what was done."""
     from rich import box
     from rich.table import Table
 
@@ -431,10 +439,13 @@ def _print_table(result: Audit) -> None:
         console.print(table)
     if narrow:
         for i, finding in enumerate(result.groups, 1):
-            rest = ", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells if not cell.is_main)
+            rest = ", ".join(
+                f"{cell.header} {cell.text(finding)}" for cell in cells if not cell.is_main and cell.text(finding)
+            )
             console.print(visible(f"Group {i}: {rest}."))
-    for fact in facts(result):
+    for fact in [] if brief else facts(result):
         console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
     for section in profile_sections(result):
         console.print(f"\n{section_text(section)}", soft_wrap=True)
-    console.print(LIMITATION, style="dim italic")
+    if not brief:
+        console.print(LIMITATION, style="dim italic")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ald.config import AuditConfig
 from ald.criterion import quote
-from ald.findings import Finding
+from ald.findings import Finding, StratumResult
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
 from ald.report.words import (
     confidence,
@@ -19,6 +19,7 @@ from ald.report.words import (
     points,
     points_interval,
     readable,
+    signed,
     times,
 )
 
@@ -35,6 +36,10 @@ _VERBS = {
     ACCURACY: "are predicted rightly",
     ERROR: "are predicted wrongly",
 }
+
+
+# Strata told per group, those of the largest weight; the document has more.
+_STRATA = 12
 
 
 def compared_with(config: AuditConfig) -> str:
@@ -143,6 +148,25 @@ def _size(finding: Finding, audit: Audit) -> str:
 
 def _of_whom(audit: Audit) -> str:
     return " of the population, by their weights" if audit.config.survey_weights else ""
+
+
+def strata_lines(finding: Finding) -> list[str]:
+    """A group in each stratum where it can be compared: one sees where it differs, and in which direction."""
+    compared = [stratum for stratum in finding.strata if stratum.weight > 0]
+    shown = sorted(compared, key=lambda stratum: -stratum.weight)[:_STRATA]
+    lines = [_stratum_line(stratum) for stratum in compared if stratum in shown]
+    left = len(compared) - len(shown)
+    return [*lines, f"{left:,} more strata: the JSON document has them."] if left else lines
+
+
+def _stratum_line(stratum: StratumResult) -> str:
+    rates = ", ".join(
+        f"{key} {percent(stratum.rates_inside[key])} against {percent(stratum.rates_outside[key])} "
+        f"({signed(stratum.parts[key])})"
+        for key in stratum.parts
+    )
+    people = f"{stratum.size:,} and {stratum.size_outside:,} people"
+    return f"{readable(stratum.criterion)}: {rates}; {people}, weight {stratum.weight:.0%}."
 
 
 def headline(audit: Audit) -> str:

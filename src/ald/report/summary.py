@@ -18,7 +18,17 @@ from ald.findings import Finding
 from ald.notions import Notion
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
-from ald.report.sentences import among, certainty, compared_with, could_have_seen, headline, lead, magnitude, statement
+from ald.report.sentences import (
+    among,
+    certainty,
+    compared_with,
+    could_have_seen,
+    headline,
+    lead,
+    magnitude,
+    statement,
+    strata_lines,
+)
 from ald.report.table import Column, Entry, Table, confidence_text, ranked_table
 from ald.report.trees import Tree, tree_of
 from ald.report.words import confidence, count, interval, p_value, percent, readable, signed
@@ -337,6 +347,11 @@ def facts(audit: Audit) -> list[str]:
     data = audit.data_summary
     return [
         *[_asked(finding, audit) for finding in audit.named],
+        *[
+            f"{readable(finding.criterion)}, given {line}"
+            for finding in (*audit.named, *audit.groups)
+            for line in strata_lines(finding)
+        ],
         *_data_lines(audit),
         *_method_lines(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
@@ -470,6 +485,7 @@ def _sections(audit: Audit) -> list[Section]:
     return [
         Section(key="warnings", title="Warnings", paragraphs=data.warnings),
         _named(audit),
+        *[_named_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
         *([_seen(audit)] if audit.config.search else []),
         Section(key="data", title="Data", paragraphs=(*_data_lines(audit)[:2], _fingerprint(audit)),
                 table=_attributes(audit)),
@@ -514,6 +530,12 @@ def _named(audit: Audit) -> Section:
         ),
         table=Table(caption="Groups that were asked about", columns=tuple(heads), rows=rows),
     )
+
+
+def _named_strata(number: int, finding: Finding, audit: Audit) -> Section:
+    """A named group in every stratum of legitimate factors, if there are any."""
+    title = f"{readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)} in every stratum"
+    return Section(key=f"named-{number}", title=title, table=_strata(finding, audit.notion_of(finding)))
 
 
 def _word(text: str) -> Entry:

@@ -24,7 +24,7 @@ def to_text(audit: Audit) -> str:
     blocks = [textwrap.fill(visible(line), _WIDTH) for line in (headline(audit), result(audit))]
     cells = printed(audit)
     for i, finding in enumerate(audit.groups, 1):
-        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:]))
+        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:] if cell.text(finding)))
         details = textwrap.fill(numbers, _WIDTH, initial_indent="   ", subsequent_indent="   ")
         blocks.append(f"{i}. {cells[0].text(finding)}\n{details}")
     blocks.append("\n".join(textwrap.fill(visible(line), _WIDTH, subsequent_indent="  ") for line in facts(audit)))
