@@ -50,7 +50,8 @@ class Assessment:
 
     Everything refers to D2. NaN is undefined; `reason(i)` says why. `inside` and `outside` count people per cell;
     `rate_in`, `rate_out` and `differences` are as compared: within strata, weighted, against the reference. `error` is
-    the differences' standard error with `error_df` degrees of freedom; NaN where intervals follow from counts alone.
+    the differences' standard error with `error_df` degrees of freedom; intervals follow from it if `by_error`, else
+    from the counts.
     `scale`: differences over those between group and others. `share`: of all people, or of their weights.
     """
 
@@ -63,6 +64,7 @@ class Assessment:
     error_df: FloatArray
     scale: FloatArray
     share: FloatArray
+    by_error: bool
     psi: FloatArray
     low: FloatArray
     high: FloatArray
@@ -129,15 +131,14 @@ class Assessment:
     def _intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         columns = (self.hits_in, self.base_in, self.hits_out, self.base_out)
         low, high = newcombe(*columns, level)
-        by_error = ~np.isnan(self.error)
-        if by_error.any() or not (self.scale == 1.0).all():
-            raw = np.where(by_error, self.differences / self.scale, _ratio(*columns[:2]) - _ratio(*columns[2:]))
+        if self.by_error:
             with np.errstate(invalid="ignore"):
-                half = self.error * -special.stdtrit(np.where(by_error, self.error_df, np.inf), level / 2.0)
-            low, high = np.where(by_error, raw - half, low), np.where(by_error, raw + half, high)
+                half = self.scale * self.error * -special.stdtrit(self.error_df, level / 2.0)
+            low, high = self.differences - half, self.differences + half
+        elif not (self.scale == 1.0).all():
             # Against everyone the difference is smaller than against all others, and so is its interval.
-            low = self.differences - self.scale * (raw - low)
-            high = self.differences + self.scale * (high - raw)
+            raw = _ratio(*columns[:2]) - _ratio(*columns[2:])
+            low, high = self.differences - self.scale * (raw - low), self.differences + self.scale * (high - raw)
         return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
@@ -279,6 +280,7 @@ def _within_strata(
         error_df=column("df"),
         scale=scale,
         share=np.array(shares, dtype=float),
+        by_error=True,
         psi=notion.psi(differences),
         statistic=(np.max(statistics, axis=0) if fisher is None else fisher),
         df=1 if fisher is None else 2 * len(notion.rates),
@@ -364,6 +366,7 @@ def assess_counts(
         error_df=np.full(rate_in.shape, np.inf),
         scale=scale,
         share=np.asarray(inside.sum(axis=1) / max(int(everyone.sum()), 1)),
+        by_error=False,
         psi=notion.psi(rate_in - rate_out),
         statistic=np.max(statistics, axis=0) if fisher is None else fisher,
         df=1 if fisher is None else 2 * len(notion.rates),

@@ -19,7 +19,7 @@ from ald.report.summary import Card, Report, Section
 from ald.report.svg import at_two_widths, style_sheet
 from ald.report.table import Column, Table
 from ald.report.trees import Tree
-from ald.report.words import interval, percent, shortened, signed
+from ald.report.words import count, interval, percent, shortened, signed
 
 # Candidates in the document inside the page; a report of thousands would be megabytes.
 CANDIDATES = 200
@@ -222,7 +222,7 @@ def _card(card: Card, report: Report) -> Markup:
     name = f"group-{card.rank}"
     return element(
         "article",
-        element("p", f"Group {card.rank}", class_="eyebrow"),
+        element("p", f"Group {card.rank}{f' · {card.about}' if card.about else ''}", class_="eyebrow"),
         element("h2", _cut(card.criterion), id=name),
         [element("p", _cut(sentence, 900)) for sentence in card.sentences],
         _table(card.numbers),
@@ -326,9 +326,9 @@ def _whole_tree(card: Card, report: Report) -> Markup:
     name, total = f"tree-{card.tree.number + 1}", len(card.tree.nodes)
     of_tree = [other for other in report.cards if other.tree == card.tree]
     if of_tree[0] is not card:
-        label = f"The whole tree as a list is with group {of_tree[0].rank}: {total:,} nodes"
+        label = f"The whole tree as a list is with group {of_tree[0].rank}: {count(total, 'node')}"
         return element("p", element("a", label, href=f"#{name}"))
-    summary = element("summary", f"The whole tree as a list: {total:,} nodes")
+    summary = element("summary", f"The whole tree as a list: {count(total, 'node')}")
     return element("details", summary, _outline(card.tree, of_tree), class_="outline", id=name)
 
 

@@ -136,7 +136,8 @@ def _rows(header: list[str], is_number: list[bool], rows: list[list[str]]) -> li
 
 
 def _card(card: Card, title: str) -> list[str]:
-    lines = [f"{title} Group {card.rank}: {escape(shortened(card.criterion, _NAME))}", ""]
+    about = f" ({escape(card.about)})" if card.about else ""
+    lines = [f"{title} Group {card.rank}: {escape(shortened(card.criterion, _NAME))}{about}", ""]
     lines += _paragraphs(card.sentences)
     for table in (card.numbers, card.breakdown, card.strata, card.close):
         if table is not None:

@@ -114,7 +114,7 @@ def _card(card: Card) -> dict[str, Any]:
         key = f"Grey: everyone. Blue: those who satisfy the group's other conditions. {key}"
     return {
         "rank": card.rank,
-        "name": _cut(card.criterion, _NAME),
+        "name": _cut(f"{card.criterion} ({card.about})" if card.about else card.criterion, _NAME),
         "criterion": _cut(card.criterion),
         "sentences": [_cut(sentence) for sentence in card.sentences],
         "numbers": _table(card.numbers),

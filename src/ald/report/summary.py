@@ -66,10 +66,11 @@ class Card:
     """Everything about one listed group.
 
     `rank` is its place in the list; `rank_confidence` and `rank_magnitude` are its places by p-value and by |psi|.
-    `sentences`: the disparity, its size and its certainty. `pandas` and `sql` pick its members; `sql` may be None.
-    `numbers`: one row per rate. `breakdown`: the group, and what it is without each of its conditions, as a table and
-    as `dropped`. `close`: groups folded into it. `strata`: it in every stratum of legitimate factors.
-    `curves`: its rates along its attributes. `tree`, `node`: where the search met it, and `origin`: how, in a sentence.
+    `about`: which of several notions and outcomes it is about; empty if there is one. `sentences`: the disparity, its
+    size and its certainty. `pandas` and `sql` pick its members; `sql` may be None. `numbers`: one row per rate.
+    `breakdown`: the group, and what it is without each of its conditions, as a table and as `dropped`. `close`: groups
+    folded into it. `strata`: it in every stratum of legitimate factors. `curves`: its rates along its attributes.
+    `tree`, `node`: where the search met it, and `origin`: how, in a sentence.
     """
 
     rank: int
@@ -78,6 +79,7 @@ class Card:
     finding: Finding
     notion: Notion
     criterion: str
+    about: str
     sentences: tuple[str, ...]
     pandas: str
     sql: str | None
@@ -188,6 +190,7 @@ def _cards(audit: Audit) -> tuple[Card, ...]:
                 finding=finding,
                 notion=notion,
                 criterion=str(readable(finding.criterion)),
+                about=_question(finding.notion, finding.outcome, audit).removeprefix(" for "),
                 sentences=(
                     f"{sentence[0].upper()}{sentence[1:]}.",
                     magnitude(finding, audit),
@@ -267,7 +270,7 @@ def _strata(finding: Finding, notion: Notion) -> Table | None:
             _number(stratum.size, f"{stratum.size:,}"),
             _number(stratum.size_outside, f"{stratum.size_outside:,}"),
             *(
-                _number(value, text(value))
+                _number(value, "–" if value is None else text(value))
                 for rate in notion.rates
                 for value, text in (
                     (stratum.rates_inside[rate.key], percent),

@@ -127,7 +127,11 @@ def printed(audit: Audit) -> list[Cell]:
     """The columns of the table where there is little room: fewer, with what belongs together in one."""
     everything = {cell.key: cell for cell in columns(audit)}
     cells = [everything["criterion"]]
-    cells.append(_text("people", lambda f: f"{f.size:,} ({f.share:.1%})"))
+    if len(audit.config.notions) > 1:
+        cells.append(_text("notion", lambda f: f.notion))
+    if len(audit.config.outcomes) > 1:
+        cells.append(_text("outcome", lambda f: f.outcome or ""))
+    cells.append(_text("people", _people))
     cells.append(everything["psi"])
     cells.append(_text(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
     for rate in rates(audit):
@@ -143,10 +147,11 @@ _MEANINGS = {
     "criterion": "who belongs to the group",
     "size": "members in the half of the data that was kept for testing",
     "share": "their share of that half",
-    "psi": "the disparity: the group's rate minus everyone else's; for several rates the mean absolute difference",
+    "psi": "the disparity: the group's rate minus that of whom it is compared with; for several rates the mean "
+    "absolute difference",
     "ratio": "the rate inside divided by the rate outside; the four-fifths rule looks at this ratio of selection rates",
     "lower": "where psi plausibly lies, allowing for the group having been picked from those tested",
-    "statistic": "chi2 of the group against everyone else; Fisher's statistic where several tests are combined",
+    "statistic": "chi2 of the group against whom it is compared with; Fisher's statistic where several are combined",
     "p_adjusted": "the p-value, given the groups found before this one, corrected for the number of groups tested",
     "stability": "the share of random halvings that list an equivalent group",
 }
@@ -181,6 +186,12 @@ def _sortable(cell: Cell, finding: Finding) -> Any:
 def confidence_text(audit: Audit) -> str:
     """The confidence of the intervals of listed groups, which may be above 1 - level to make up for their selection."""
     return confidence(audit.groups[0].interval_level if audit.groups else 1 - audit.config.level)
+
+
+def _people(finding: Finding) -> str:
+    """How many, and their share; with clusters rows, and the people that they are about."""
+    who = "" if finding.people is None else f" rows of {finding.people:,}"
+    return f"{finding.size:,}{who} ({finding.share:.1%})"
 
 
 def _text(header: str, text: Callable[[Finding], str]) -> Cell:

@@ -64,7 +64,7 @@ def _frame(report: Report, psi: Axis, rate: Axis, bottom: float, width: float) -
         text(0, 14, "Disparity psi", class_="strong"),
         text(0, 30, f"with {confidence(level)} interval" + ("; dot area: people" if wide else ""), class_="soft"),
         text(rate.start - 6, 14, "Rates", class_="strong"),
-        text(rate.start - 6, 30, "● inside  ○ everyone else" if wide else "● in  ○ out", class_="soft"),
+        text(rate.start - 6, 30, "● inside  ○ compared with" if wide else "● in  ○ out", class_="soft"),
     ]
     for axis, written in ((psi, _psi_tick), (rate, lambda value: f"{value:.0%}")):
         for tick in _ticks(axis, width):
@@ -82,7 +82,8 @@ def _psi_tick(value: float) -> str:
 
 def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
     finding = card.finding
-    label = [f"{card.rank}. ", fitted(card.criterion, width - 24, 13)]
+    name = f"{card.criterion} ({card.about})" if card.about else card.criterion
+    label = [f"{card.rank}. ", fitted(name, width - 24, 13)]
     parts: list[Content] = [text(0, 15, label, class_="strong")]
     lanes = len(card.notion.rates)
     for axis in (psi, rate):
