@@ -17,7 +17,7 @@ from ald.report.pictures.tree import draw_tree
 from ald.report.sentences import certainty, magnitude, statement
 from ald.report.summary import summarise
 from ald.report.svg import Picture, standalone, style_sheet
-from ald.report.table import printed
+from ald.report.table import Cell, printed
 from ald.report.trees import tree_of
 from ald.report.words import shortened
 
@@ -83,14 +83,15 @@ def _table(audit: Audit, findings: tuple[Finding, ...]) -> Markup:
     rows = [
         element(
             "tr",
-            [
-                element("td", shortened(cell.text(finding), _LONG), class_="number" if cell.is_number else None)
-                for cell in cells
-            ],
+            [element("td", shortened(cell.text(finding), _LONG), class_=_class(cell)) for cell in cells],
         )
         for finding in findings
     ]
     return element("table", element("thead", element("tr", head)), element("tbody", rows))
+
+
+def _class(cell: Cell) -> str | None:
+    return ("number short" if cell.is_short else "number") if cell.is_number else None
 
 
 def _fragment(*content: Content) -> str:
