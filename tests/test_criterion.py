@@ -269,3 +269,4 @@ def test_visible_text_is_stable(text: str) -> None:
     """Text without control characters is shown as it is, and what is shown needs no further escaping."""
     assert visible(visible(text)) == visible(text)
     assert visible("plain text, ünïcode") == "plain text, ünïcode"
+    assert visible("\ufffe\uffff\ufdd0") == r"\ufffe\uffff\ufdd0"

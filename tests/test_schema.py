@@ -189,3 +189,17 @@ def test_damaged_entries(document: dict[str, Any], data: st.DataObject) -> None:
         return
     assert audit.to_json()
     assert "\x1b" not in str(audit) + audit.to_markdown() + audit.to_csv()
+
+
+@settings(max_examples=25)
+@given(st.text(max_size=15), st.text(max_size=15))
+def test_any_names_and_levels(name: str, level: str) -> None:
+    """Whatever names and levels hold, the document is ASCII, and comes back as the same words and numbers."""
+    audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
+    assert audit.groups
+    text = audit.to_json()
+    assert text.isascii()
+    (condition,) = json.loads(text)["groups"][0]["conditions"]
+    assert condition["attribute"] == name
+    assert set(condition["levels"]) <= {level, f"{level}x", "third"}
+    assert Audit.from_json(text).groups == audit.groups

@@ -1,1 +1,1 @@
-"""REPORT: one summary of an audit, rendered as text, Markdown, CSV and DataFrames."""
+"""REPORT: one summary of an audit, rendered as HTML, PDF, Markdown, Excel, CSV, text, notebook cells and DataFrames."""
