@@ -176,8 +176,19 @@ def test_the_same_data_set_twice(copied: bool) -> None:
 def test_overlapping_data_sets() -> None:
     """Data sets that share rows by a column that identifies them are an error that names one."""
     first, second = ({"id": [f"p{i}" for i in rows], "y": [0, 1] * 5} for rows in (range(10), range(8, 18)))
-    with pytest.raises(InputError, match=r"2 rows are in both data sets, by column 'id' \(such as 'p8'\)"):
+    with pytest.raises(InputError, match=r"2 rows are in both data sets \(by column 'id', such as 'p8'\)"):
         load_halves((first, second))
+
+
+def test_data_sets_with_the_same_rows() -> None:
+    """Without such a column, data sets that share rows are an error if rows are hardly ever alike; chance is none."""
+    rng = np.random.default_rng(0)
+    table = {"x": rng.random(300), "y": rng.integers(0, 2, 300)}
+    first, second = ({name: values[rows] for name, values in table.items()} for rows in (slice(200), slice(180, 300)))
+    with pytest.raises(InputError, match=r"20 rows are in both data sets \(alike in every column\)"):
+        load_halves((first, second))
+    coarse = {"x": rng.integers(0, 5, 300), "y": table["y"]}
+    load_halves(({name: values[:150] for name, values in coarse.items()}, {k: v[150:] for k, v in coarse.items()}))
 
 
 def test_data_sets_with_different_columns() -> None:

@@ -117,8 +117,8 @@ def prepare(
     cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None)
     if total < minimum_rows:
         raise InputError(
-            f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (half of them is set "
-            "aside for testing, and each tree sees 0.632 of the rest)."
+            f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
+            "set aside for testing, and each tree sees 0.632 of the rest)."
         )
     columns, left_out = _attributes(table, roles, counts, total) if search else ([], [])
     for column in columns:

@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import AnyArray, IntArray
 from ald.data.columns import Column, from_numbers, from_objects, is_interval_kind
-from ald.data.table import Table, check_names, stack, table_from
-from ald.errors import InputError, shorten
+from ald.data.table import Table, check_names, row_numbers, stack, table_from
+from ald.errors import InputError
+
+# Of rows that identify people this share may be alike by chance. Small tables are not judged.
+_ALIKE = 0.01
+_JUDGED = 50
 
 
 def load(data: Any, only: Sequence[str] | None = None) -> Table:
@@ -47,16 +51,30 @@ def load_halves(data: tuple[Any, Any], only: Sequence[str] | None = None) -> tup
     table = stack(first, second)
     half = np.repeat([0, 1], [first.n_rows, second.n_rows])
     for column in table.columns.values():
-        searched, assessed = (np.unique(column.codes[half == part]) for part in (0, 1))
         # A column of words that never repeats within a data set identifies rows.
-        identifies = (len(searched), len(assessed)) == (first.n_rows, second.n_rows)
-        both = np.intersect1d(searched, assessed)
-        if identifies and not is_interval_kind(column.kind) and len(both):
-            raise InputError(
-                f"{len(both):,} rows are in both data sets, by column {column.name!r} (such as "
-                f"{shorten(column.words()[int(both[0])])!r}): groups must be tested on people who did not suggest them"
-            )
+        shared = _shared(column.codes, half) if not is_interval_kind(column.kind) else []
+        if len(shared):
+            raise _not_apart(len(shared), f"by column {column.name!r}, such as {shorten(column.words()[shared[0]])!r}")
+    # So do all columns together, where hardly two rows of a data set are alike.
+    shared = _shared(row_numbers(table), half, _ALIKE)
+    if len(shared) > _ALIKE * np.bincount(half).min() and table.n_rows >= _JUDGED:
+        raise _not_apart(len(shared), "alike in every column")
     return table, half
+
+
+def _shared(numbers: AnyArray, half: IntArray, tolerated: float = 0.0) -> list[int]:
+    """The numbers of rows in both halves, if (nearly) no number repeats within a half; else none."""
+    parts = [numbers[half == part] for part in (0, 1)]
+    distinct = [np.unique(part) for part in parts]
+    if any(len(own) < (1 - tolerated) * len(part) for own, part in zip(distinct, parts, strict=True)):
+        return []
+    return [int(number) for number in np.intersect1d(distinct[0], distinct[1])]
+
+
+def _not_apart(n: int, how: str) -> InputError:
+    return InputError(
+        f"{n:,} rows are in both data sets ({how}): groups must be tested on people who did not suggest them"
+    )
 
 
 def _same(first: Table, second: Table) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
+from ald.arrays import IntArray
 from ald.data.columns import Column, stack_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 
@@ -46,6 +49,14 @@ def stack(first: Table, second: Table) -> Table:
         raise InputError(f"{first.source} and {second.source} have no column in common")
     columns = [stack_columns(first[name], second[name]) for name in names]
     return table_from(columns, f"{first.source} and {second.source}")
+
+
+def row_numbers(table: Table) -> IntArray:
+    """A number per row, the same for rows that are alike in every column."""
+    numbers = np.zeros(table.n_rows, np.int64)
+    for column in table.columns.values():
+        numbers = np.unique(numbers * (column.n_codes + 1) + column.codes, return_inverse=True)[1]
+    return numbers
 
 
 def check_names(names: list[str], source: str) -> None:
