@@ -12,7 +12,7 @@ import numpy as np
 from ald.arrays import AnyArray, IntArray
 from ald.data.columns import Column, from_numbers, from_objects, is_interval_kind
 from ald.data.table import Table, check_names, row_numbers, stack, table_from
-from ald.errors import InputError
+from ald.errors import InputError, shorten
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
