@@ -42,9 +42,14 @@ class Cell:
         return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
 
 
+def tabulated(audit: Audit) -> tuple[Finding, ...]:
+    """The rows of tables: the listed groups, or the named ones where nothing was searched."""
+    return audit.groups if audit.config.search else audit.named
+
+
 def notions(audit: Audit) -> tuple[Notion, ...]:
-    """The notions of the listed groups, each once; without groups the audit's own."""
-    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in audit.groups)) or (audit.notion,)
+    """The notions of the groups in the table, each once; without groups the audit's own."""
+    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in tabulated(audit))) or (audit.notion,)
 
 
 def listed_rates(audit: Audit) -> tuple[Rate, ...]:
