@@ -449,6 +449,175 @@ class TestErrors:
         assert target.read_text() == "old"
 
 
+class TestNamedGroups:
+    """ald test: groups that the user names."""
+
+    def test_json(self, run: Any, file: Path) -> None:
+        """--format json prints the document of ald.assess, whether or not a group differs."""
+        result = run("test", file, "--outcome", "y", "--group", "sex = F", "--group", "age > 45", "--format", "json")
+        assert (result.code, result.err) == (0, "")
+        assert result.out == ald.assess(file, ["sex = F", "age > 45"], outcome="y").to_json()
+
+    def test_table(self, run: Any, file: Path) -> None:
+        """The table names every group with its disparity, and no search."""
+        result = run("test", file, "--outcome", "y", "--group", "sex = F")
+        (found,) = ald.assess(file, "sex = F", outcome="y").named
+        assert result.code == 0
+        assert f"Named group: sex = F ({found.size:,} people): psi {found.psi:+.3f}" in " ".join(result.out.split())
+        assert "trees" not in result.out
+
+    def test_csv(self, run: Any, file: Path) -> None:
+        """--format csv prints a row per named group."""
+        result = run("test", file, "--outcome", "y", "--group", "sex = F", "--group", "age > 45", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(result.out)))
+        assert [row["criterion"] for row in rows] == ["sex = F", "age > 45"]
+
+    def test_reports_are_written(self, run: Any, file: Path, tmp_path: Path) -> None:
+        """-o writes the report of the named groups."""
+        assert run("test", file, "--outcome", "y", "--group", "sex = F", "-o", tmp_path / "x.json").code == 0
+        expected = ald.assess(file, "sex = F", outcome="y")
+        assert ald.Audit.from_json((tmp_path / "x.json").read_text()) == expected
+
+    def test_config(self, run: Any, file: Path, tmp_path: Path) -> None:
+        """A config file may name groups and settings; --group on the command line wins."""
+        config = tmp_path / "c.toml"
+        config.write_text('outcome = "y"\ngiven = ["member"]\ngroups_of_interest = ["sex = F"]\nlevel = 0.01\n')
+        options: dict[str, Any] = {"outcome": "y", "given": "member", "level": 0.01}
+        result = run("test", file, "--config", config, "--format", "json")
+        assert result.out == ald.assess(file, "sex = F", **options).to_json()
+        result = run("test", file, "--config", config, "--group", "age > 45", "--format", "json")
+        assert result.out == ald.assess(file, "age > 45", **options).to_json()
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ([], "name at least one group"),
+            (["--group", "sx = F"], "Did you mean 'sex'"),
+            (["--group", "sex = X"], "sex = X"),
+            (["--group", "sex ="], "sex ="),
+            (["--group", "age > 1000"], "is empty"),
+            (["--group", "age > 0"], "is everyone"),
+            (["--group", "sex = F", "--cluster", "nobody"], "there is no column 'nobody'"),
+            (["--group", "sex = F", "--survey-weights", "score"], "must not be negative"),
+            (["--group", "sex = F", "--weights", "score"], "whole numbers"),
+            (["--group", "sex = F", "--given", "y"], "cannot be both outcome and given"),
+            (["--group", "sex = F", "--direction", "down"], "unknown direction"),
+            (["--group", "sex = F", "--given-bins", "0"], "given_bins must be a whole number from 2 on"),
+        ],
+    )
+    def test_bad_groups(self, run: Any, file: Path, tmp_path: Path, options: list[str], problem: str) -> None:
+        """What cannot be tested ends with 2, a sentence and no report."""
+        result = run("test", file, "--outcome", "y", *options, "-o", tmp_path / "report.json")
+        assert (result.code, result.out) == (2, "")
+        assert problem in result.err
+        assert "Traceback" not in result.err
+        assert not (tmp_path / "report.json").exists()
+
+    def test_options_of_the_search(self, run: Any, file: Path, tmp_path: Path) -> None:
+        """A config file with options of the search is refused: nothing is searched."""
+        config = tmp_path / "c.toml"
+        config.write_text('outcome = "y"\ntrees = 3\n')
+        result = run("test", file, "--config", config, "--group", "sex = F")
+        assert result.code == 2
+        assert "searches nothing and takes no option 'trees'" in result.err
+
+
+class TestDesigns:
+    """The options of ald audit that say what is compared with what."""
+
+    def test_all_of_them(self, run: Any, tmp_path: Path) -> None:
+        """Every option reaches the audit."""
+        columns = people(900) | {"person": [f"p{i // 3}" for i in range(900)], "w": [1.5, 0.5, 1.0] * 300}
+        path = write_csv(tmp_path / "x.csv", columns)
+        result = run(
+            *("audit", path, "--outcome", "y", "--trees", "3", "--given", "score,member", "--given-bins", "3"),
+            *("--given-in-criteria", "--cluster", "person", "--survey-weights", "w", "--direction", "advantaged"),
+            *("--reference", "sex = M", "--group-of-interest", "age > 45", "--group-of-interest", "age <= 30"),
+            *("--fraction", "0.4", "--format", "json"),
+        )
+        expected = ald.audit(
+            path,
+            outcome="y",
+            trees=3,
+            given=["score", "member"],
+            given_bins=3,
+            given_in_criteria=True,
+            cluster="person",
+            survey_weights="w",
+            direction="advantaged",
+            reference="sex = M",
+            groups_of_interest=["age > 45", "age <= 30"],
+            fraction=0.4,
+        )
+        assert result.out == expected.to_json()
+
+    def test_several_notions(self, run: Any, tmp_path: Path) -> None:
+        """--notion may be repeated."""
+        path = write_csv(tmp_path / "d.csv", decisions())
+        roles = ("--prediction", "predicted", "--truth", "true", "--trees", "2")
+        names = ["accuracy", "equalized odds"]
+        chosen = [part for name in names for part in ("--notion", name)]
+        result = run("audit", path, *roles, *chosen, "--format", "json")
+        assert result.out == ald.audit(path, prediction="predicted", truth="true", trees=2, notion=names).to_json()
+        assert run("audit", path, *roles, *chosen).code == 0
+
+    def test_several_outcomes_in_a_file(self, run: Any, tmp_path: Path) -> None:
+        """--outcome may be repeated; a config file gives each its favourable value."""
+        columns = people() | {"z": ["up" if i % 3 else "down" for i in range(600)]}
+        path = write_csv(tmp_path / "x.csv", columns)
+        config = tmp_path / "c.toml"
+        config.write_text('trees = 2\n[favourable]\nz = "up"\n')
+        result = run("audit", path, "--outcome", "y", "--outcome", "z", "--config", config, "--format", "json")
+        expected = ald.audit(path, outcome=["y", "z"], favourable={"z": "up"}, trees=2)
+        assert result.out == expected.to_json()
+
+    def test_splits(self, run: Any, tmp_path: Path) -> None:
+        """--split names a column; --assess-on a second file, which is never overwritten."""
+        paths = [write_csv(tmp_path / f"{i}.csv", people(seed=i)) for i in (1, 2)]
+        result = run("audit", paths[0], "--assess-on", paths[1], "--outcome", "y", "--trees", "2", "--format", "json")
+        assert result.out == ald.audit(split=tuple(paths), outcome="y", trees=2).to_json()
+        both = write_csv(tmp_path / "both.csv", people() | {"half": [1, 2] * 300})
+        result = run("audit", both, "--split", "half", "--outcome", "y", "--trees", "2", "--format", "json")
+        assert result.out == ald.audit(both, split="half", outcome="y", trees=2).to_json()
+        result = run("audit", paths[0], "--assess-on", paths[1], "--outcome", "y", "-o", paths[1])
+        assert result.code == 2
+        assert "would overwrite the data" in result.err
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            (["--given", "row"], "puts each of 600 people into a stratum of one"),
+            (["--given", "copy"], "determines the outcome"),
+            (["--cluster", "big"], "more than half of the data"),
+            (["--survey-weights", "negative"], "must not be negative"),
+            (["--survey-weights", "gaps"], "missing or infinite values"),
+            (["--survey-weights", "nothing"], "are all 0"),
+            (["--weights", "negative"], "must be whole numbers from 0 on"),
+            (["--split", "half", "--cluster", "pairs"], "are in both halves"),
+            (["--split", "half", "--assess-on", "x.csv"], "give either --split or --assess-on"),
+            (["--assess-on", "x.csv"], "are the same"),
+            (["--group-of-interest", "age > 1000"], "is empty"),
+            (["--reference", "age > 0"], "is everyone"),
+            (["--fraction", "1"], "fraction must be below 1"),
+        ],
+    )
+    def test_bad_designs(
+        self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], problem: str
+    ) -> None:
+        """Each design that cannot be audited ends with 2, a sentence and no report."""
+        monkeypatch.chdir(tmp_path)
+        columns = people() | {"row": [f"r{i}" for i in range(600)], "big": ["a"] * 400 + [f"b{i}" for i in range(200)]}
+        columns |= {"copy": ["good" if y else "bad" for y in columns["y"]], "half": [1, 2] * 300}
+        columns |= {"pairs": [f"p{i // 2}" for i in range(600)], "nothing": [0] * 600}
+        columns |= {"negative": [-1.0, 1.0] * 300, "gaps": [1.0, None] * 300}
+        write_csv(Path("x.csv"), columns)
+        result = run("audit", "x.csv", "--outcome", "y", *options, "-o", "report.json")
+        assert (result.code, result.out) == (2, "")
+        assert problem in result.err
+        assert "Traceback" not in result.err
+        assert os.listdir(tmp_path) == ["x.csv"]
+
+
 class TestHostileData:
     """Names and levels that try to act on who prints them."""
 

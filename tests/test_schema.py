@@ -22,14 +22,17 @@ FINDING_KEYS = {
 
 REQUIRED = FINDING_KEYS | {
     "rates_inside", "rates_outside", "ratios", "part_intervals", "counts_inside", "counts_outside", "tree", "node",
-    "test", "interval_level", "interval_unadjusted", "also", "stability",
+    "test", "interval_level", "interval_unadjusted", "also", "stability", "notion", "outcome", "people", "psi_crude",
+    "strata",
 }  # fmt: skip
 
 
 def an_audit() -> Audit:
     columns = people()
     columns["sex"] = [None if i % 11 == 0 else value for i, value in enumerate(columns["sex"])]
-    return ald.audit(columns, outcome="y", trees=3)
+    columns["person"] = [f"p{i // 2}" for i in range(600)]
+    named = ["sex = F", "30 <= age < 40"]
+    return ald.audit(columns, outcome="y", trees=3, given="member", cluster="person", groups_of_interest=named)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +88,7 @@ def test_conditions_that_people_name(document: dict[str, Any]) -> None:
 def test_top_level(document: dict[str, Any]) -> None:
     """The document names its schema, the version, and what was asked, found and grown."""
     assert {"schema", "version", "notions", "config", "data", "p_any", "detectable"} <= set(document)
-    assert {"groups", "candidates", "forest"} <= set(document)
+    assert {"groups", "named", "candidates", "forest"} <= set(document)
     assert document["schema"] == 1
     assert document["version"] == ald.__version__
 
@@ -107,7 +110,10 @@ def test_one_line_per_group() -> None:
     """Groups and candidates stand on lines of their own, for people and for diffs."""
     audit = an_audit()
     lines = audit.to_json().splitlines()
-    assert sum(line.startswith('  {"criterion"') for line in lines) == len(audit.groups) + audit.n_candidates
+    assert (
+        sum(line.startswith('  {"criterion"') for line in lines)
+        == len(audit.groups) + len(audit.named) + audit.n_candidates
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +143,7 @@ def known_paths(document: dict[str, Any]) -> list[tuple[Any, ...]]:
     """All places that every version of the schema has."""
     return [
         place for place in paths(document)
-        if len(place) < 3 or place[0] not in ("groups", "candidates") or place[2] in REQUIRED
+        if len(place) < 3 or place[0] not in ("groups", "named", "candidates") or place[2] in REQUIRED
     ]  # fmt: skip
 
 
@@ -155,13 +161,13 @@ def remove(document: dict[str, Any], place: tuple[Any, ...]) -> None:
 
 def test_missing_entries(document: dict[str, Any]) -> None:
     """Without any of its named entries a document is damaged, and says so."""
-    optional = {("version",), ("data", "rows_search"), ("data", "rows_assess"), ("notion", "rates", 0, "base")}
+    optional = {("version",), ("data", "rows_search"), ("data", "rows_assess"), ("notions", 0, "rates", 0, "base")}
     open_names = {"cells", "sides", "parts", "rates_inside", "rates_outside", "ratios", "part_intervals",
                   "counts_inside", "counts_outside"}  # fmt: skip
     places = [
         place for place in known_paths(document)
         if isinstance(place[-1], str) and place not in optional and not (len(place) > 1 and place[-2] in open_names)
-        and place[0] != "config" and place[-1] not in ("undefined", "criterion")
+        and place[0] != "config" and place[-1] not in ("undefined", "criterion", "closed")
     ]  # fmt: skip
     assert len(places) > 50
     for place in places:

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from ald.criterion import visible
-from ald.report.table import columns
+from ald.report.table import columns, tabulated
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -23,12 +23,12 @@ def safe_cell(text: str) -> str:
 
 
 def to_csv(audit: Audit) -> str:
-    """One row per listed group; numbers with all their digits."""
+    """One row per listed (or only named) group; numbers with all their digits."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     cells = columns(audit)
     writer.writerow(["rank", *(safe_cell(visible(cell.key)) for cell in cells)])
-    for i, finding in enumerate(audit.groups, 1):
+    for i, finding in enumerate(tabulated(audit), 1):
         values = [cell.value(finding) for cell in cells]
         writer.writerow([i, *(safe_cell(visible(v)) if isinstance(v, str) else "" if v is None else v for v in values)])
     return out.getvalue()

@@ -6,7 +6,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from ald.errors import SettingError
-from ald.report.table import columns
+from ald.report.table import columns, tabulated
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -15,7 +15,7 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def to_frame(audit: Audit, backend: str | None = None) -> Any:
-    """One row per listed group, in ranked order."""
+    """One row per listed group in ranked order, or per named group in the order given."""
     import narwhals.stable.v2 as nw
 
     if backend is not None and backend not in _BACKENDS:
@@ -24,7 +24,7 @@ def to_frame(audit: Audit, backend: str | None = None) -> Any:
     installed = [name for name in wanted if importlib.util.find_spec(name)]
     if not installed:
         raise SettingError(f"to_frame() needs a DataFrame library: pip install {wanted[0]}")
-    values: dict[str, list[Any]] = {"rank": list(range(1, len(audit.groups) + 1))}
+    values: dict[str, list[Any]] = {"rank": list(range(1, len(tabulated(audit)) + 1))}
     for cell in columns(audit):
-        values[cell.key] = [cell.value(finding) for finding in audit.groups]
+        values[cell.key] = [cell.value(finding) for finding in tabulated(audit)]
     return nw.from_dict(values, backend=installed[0]).to_native()  # type: ignore[arg-type]

@@ -63,9 +63,24 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
 
 
+def tabulated(audit: Audit) -> tuple[Finding, ...]:
+    """The rows of tables: the listed groups, or the named ones where nothing was searched."""
+    return audit.groups if audit.config.search else audit.named
+
+
 def notions(audit: Audit) -> tuple[Notion, ...]:
-    """The notions of the listed groups, each once; without groups the audit's own."""
-    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in audit.groups)) or (audit.notion,)
+    """The notions of the groups in the table, each once; without groups the audit's own."""
+    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in tabulated(audit))) or (audit.notion,)
+
+
+def _questions(audit: Audit) -> list[Cell]:
+    """Which question a group answers, where several were asked."""
+    cells = {"notion": len(audit.config.notions) > 1, "outcome": len(audit.config.outcomes) > 1}
+    return [
+        Cell(key=key, header=key, value=value, text=value, is_number=False)
+        for key, value in (("notion", lambda f: f.notion), ("outcome", lambda f: f.outcome or ""))
+        if cells[key]
+    ]
 
 
 def rates(audit: Audit) -> tuple[Rate, ...]:
@@ -83,6 +98,7 @@ def columns(audit: Audit) -> list[Cell]:
             text=lambda f: str(readable(f.criterion)),
             is_number=False,
         ),
+        *_questions(audit),
         Cell(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),
         Cell(key="share", header="share", value=lambda f: f.share, text=lambda f: f"{f.share:.1%}"),
         Cell(key="psi", header="psi", value=lambda f: f.psi, text=lambda f: signed(f.psi)),
@@ -126,11 +142,7 @@ def _ratio(finding: Finding) -> float | None:
 def printed(audit: Audit) -> list[Cell]:
     """The columns of the table where there is little room: fewer, with what belongs together in one."""
     everything = {cell.key: cell for cell in columns(audit)}
-    cells = [everything["criterion"]]
-    if len(audit.config.notions) > 1:
-        cells.append(_text("notion", lambda f: f.notion))
-    if len(audit.config.outcomes) > 1:
-        cells.append(_text("outcome", lambda f: f.outcome or ""))
+    cells = [everything["criterion"], *_questions(audit)]
     cells.append(_text("people", _people))
     cells.append(everything["psi"])
     cells.append(_text(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
@@ -145,6 +157,8 @@ def printed(audit: Audit) -> list[Cell]:
 # What a reader may ask of a column's header.
 _MEANINGS = {
     "criterion": "who belongs to the group",
+    "notion": "the fairness notion",
+    "outcome": "the outcome that was audited",
     "size": "members in the half of the data that was kept for testing",
     "share": "their share of that half",
     "psi": "the disparity: the group's rate minus that of whom it is compared with; for several rates the mean "
@@ -168,14 +182,10 @@ def ranked_table(audit: Audit) -> Table:
     heads = [Column(key=cell.key, header=cell.header, is_number=cell.is_number, meaning=meanings[cell.key])
              for cell in cells]  # fmt: skip
     rows = [
-        [Entry(text=cell.text(finding), value=_sortable(cell, finding)) for cell in cells] for finding in audit.groups
+        tuple(Entry(text=cell.text(finding), value=_sortable(cell, finding)) for cell in cells)
+        for finding in audit.groups
     ]
-    if len(notions(audit)) > 1:
-        heads.insert(1, Column(key="notion", header="notion", is_number=False, meaning="the fairness notion"))
-        for row, finding in zip(rows, audit.groups, strict=True):
-            name = audit.notion_of(finding).name
-            row.insert(1, Entry(text=name, value=name))
-    return Table(caption="Listed groups, best first", columns=tuple(heads), rows=tuple(map(tuple, rows)))
+    return Table(caption="Listed groups, best first", columns=tuple(heads), rows=tuple(rows))
 
 
 def _sortable(cell: Cell, finding: Finding) -> Any:
