@@ -131,11 +131,15 @@ def magnitude(finding: Finding, audit: Audit) -> str:
         return f"{people} The mean of the absolute differences, psi, is {finding.psi:.3f}{bounds}."
     often = times(finding.ratios[rates[0].key])
     compared = f"Their {rates[0].name} is {_compared(rates[0], finding)} among {compared_with(audit.config)}"
-    crude = ""
-    if finding.psi_crude is not None and finding.psi is not None:
-        crude = f" Without regard to {joined([quote(name) for name in audit.config.given])}, psi would be "
-        crude += f"{finding.psi_crude:+.3f} instead of {finding.psi:+.3f}."
-    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude}"
+    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude(finding, audit.config)}"
+
+
+def crude(finding: Finding, config: AuditConfig) -> str:
+    """What psi would be without legitimate factors, after a space; empty if there are none."""
+    if finding.psi_crude is None or finding.psi is None:
+        return ""
+    given = joined([quote(name) for name in config.given])
+    return f" Without regard to {given}, psi would be {finding.psi_crude:+.3f} instead of {finding.psi:+.3f}."
 
 
 def _size(finding: Finding, audit: Audit) -> str:
