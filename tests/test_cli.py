@@ -100,8 +100,9 @@ class TestCommands:
         assert "department in {A, B}" in plain
         assert "no group was found with a significant disparity" in given
         told = " ".join(given.split())
-        assert "Named group: gender = female (1,835 people): psi +0.018" in told
-        assert "adjusted p = 0.22. Without regard to department psi is -0.142." in told
+        assert "Asked about gender = female: psi +0.018" in told
+        assert "corrected p 0.22: not significant (1,835 people" in told
+        assert "Without regard to department, psi would be -0.142 instead of +0.018." in told
         assert "given department = A: selection 82.4% against 62.1% (+0.203)" in told
         expected = ald.audit(
             ald.datasets.load_berkeley(),
@@ -463,7 +464,9 @@ class TestNamedGroups:
         result = run("test", file, "--outcome", "y", "--group", "sex = F")
         (found,) = ald.assess(file, "sex = F", outcome="y").named
         assert result.code == 0
-        assert f"Named group: sex = F ({found.size:,} people): psi {found.psi:+.3f}" in " ".join(result.out.split())
+        told = " ".join(result.out.split())
+        assert f"Asked about sex = F: psi {found.psi:+.3f}" in told
+        assert f"({found.size:,} people, tested on all data)" in told
         assert "trees" not in result.out
 
     def test_csv(self, run: Any, file: Path) -> None:

@@ -23,6 +23,7 @@ from ald.report.sentences import (
     certainty,
     compared_with,
     could_have_seen,
+    crude,
     headline,
     lead,
     magnitude,
@@ -372,7 +373,7 @@ def _asked(finding: Finding, audit: Audit) -> str:
     return (
         f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
         f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} "
-        f"({finding.size:,} {rows}, tested on all data)."
+        f"({finding.size:,} {rows}, tested on all data).{crude(finding, audit.config)}"
     )
 
 
