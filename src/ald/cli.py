@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ald import commands
 from ald.errors import AldError, InputError, SettingError, nearest
 from ald.version import __version__
 
@@ -170,6 +171,10 @@ def notions() -> None:
 def version() -> None:
     """Print the version."""
     click.echo(f"ald {__version__}")
+
+
+for command in commands.ALL:
+    cli.add_command(command)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
