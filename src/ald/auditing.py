@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ald.arrays import IntArray
+from ald.baselines.interface import propose
 from ald.config import AuditConfig, check_threads
 from ald.criterion import visible
 from ald.data.coded import Attribute, AuditData
@@ -23,6 +24,7 @@ from ald.findings import Also, Finding, finding
 from ald.notions import CELLS, ERROR, OUTCOME_CELLS, Notion, Rate, RateCounter
 from ald.power import Detectable, detectable
 from ald.ranking import listed, rank
+from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
 from ald.search.membership import member_mask
 from ald.search.representatives import correlation, nearest_nodes, representatives
@@ -56,6 +58,7 @@ def audit(
     level: float = 0.05,
     adjust: str = "bh",
     preset: str | None = None,
+    method: str | None = None,
     explore: bool = True,
     threshold: float = 0.0,
     repeats: int = 1,
@@ -79,6 +82,7 @@ def audit(
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
     preset: "paper" for the search of the 2023 paper; None for ours.
+    method: another system's search (`ald.baselines.SYSTEMS`): what it proposes on D1 is tested on D2 all the same.
     explore: False tests every leaf of the forest instead of a list without repetition (so always in the paper's
         search).
     threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.
@@ -116,6 +120,7 @@ def audit(
         level=level,
         adjust=adjust,
         preset=preset,
+        method=method,
         explore=explore,
         threshold=threshold,
         repeats=repeats,
@@ -192,11 +197,15 @@ def one_split(
     step("search", 0.0)
     rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
     rates = RateCounter(search_rates(config), d1.n_cells)
-    forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: step("search", share / 2))
-    if config.explores:
-        proposed = representative_candidates(d1, rates, forest, config, lambda share: step("search", share))
+    if config.method is None:
+        forest = grow_forest(d1, rates, rules, rngs, threads=threads, progress=lambda share: step("search", share / 2))
+        if config.explores:
+            proposed = representative_candidates(d1, rates, forest, config, lambda share: step("search", share))
+        else:
+            proposed = candidates(forest, d1)
     else:
-        proposed = candidates(forest, d1)
+        proposed, forest = propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
+        d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
 
     step("assess", 0.0)
     assessor = assess_in_order if config.explores else assess
@@ -218,7 +227,10 @@ def one_split(
 
 def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
     """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
-    lists = [[member_mask(split.proposed.criteria[i], data) for i in split.chosen.tolist()] for split in splits]
+    lists = [
+        [member_mask(split.proposed.criteria[i], extended(data, split.proposed.derived)) for i in split.chosen.tolist()]
+        for split in splits
+    ]
     out = {}
     for i, mask in zip(splits[0].chosen.tolist(), lists[0], strict=True):
         found = [any(abs(correlation(mask, other, data.counts)) >= EQUIVALENT for other in others) for others in lists]

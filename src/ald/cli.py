@@ -29,7 +29,9 @@ _TABLE_WIDTH = 120
 
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset"), (str,)),
+    **dict.fromkeys(
+        ("outcome", "prediction", "truth", "weights", "notion", "ranking", "adjust", "preset", "method"), (str,)
+    ),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold"), (int, float)),
     "favourable": (bool, int, float, str),
@@ -93,6 +95,7 @@ def _audit_options(command: Command) -> Command:
         click.option("--level", type=float, help="Corrected p up to which a group is listed.  [default: 0.05]"),
         click.option("--adjust", help="Correction: bh, by, bonferroni or none.  [default: bh]"),
         click.option("--preset", help="paper: the search of the 2023 paper."),
+        click.option("--method", help="Search as another system does: subset-scan, cart, ...; see docs/baselines.md."),
         click.option("--explore/--no-explore", default=None,
                      help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
         click.option("--threshold", type=float, help="Largest |psi| that is acceptable.  [default: 0]"),

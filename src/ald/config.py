@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ald.baselines import get_system
 from ald.errors import SettingError, nearest
 from ald.notions import Notion, get_notion
 from ald.ranking import RANKINGS
@@ -29,6 +30,7 @@ class AuditConfig:
     level: float = 0.05
     adjust: str = "bh"
     preset: str | None = None
+    method: str | None = None
     explore: bool = True
     threshold: float = 0.0
     repeats: int = 1
@@ -40,6 +42,10 @@ class AuditConfig:
         _choice("adjust", self.adjust, ADJUSTMENTS)
         if self.preset is not None:
             _choice("preset", self.preset, PRESETS)
+        if self.method is not None:
+            get_system(self.method)
+            if self.preset is not None:
+                raise SettingError("give either preset or method: each of them says how to search")
         _whole("groups", self.groups, 1)
         _whole("trees", self.trees, 1)
         _whole("seed", self.seed, 0)
@@ -64,7 +70,7 @@ class AuditConfig:
     @property
     def explores(self) -> bool:
         """Whether the list is one without repetition, found by exploring; the paper's search never is."""
-        return self.explore and self.preset is None
+        return self.explore and self.preset is None and self.method is None
 
 
 def check_threads(threads: int | None) -> None:

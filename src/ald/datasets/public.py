@@ -140,6 +140,6 @@ def _download(url: str, target: Any, _: object) -> None:
 def _ways_out(data: PublicData, problem: str, remedy: str) -> str:
     names = " and ".join(file.name for file in data.files)
     return (
-        f"{data.title} is not on this machine: {problem}. Two ways out: {remedy} and try again; or set {FOLDER_VARIABLE} "
-        f"to a folder that holds {names} (from {data.source}) or the prepared {data.prepared}."
+        f"{data.title} is not on this machine: {problem}. Two ways out: {remedy} and try again; or set "
+        f"{FOLDER_VARIABLE} to a folder that holds {names} (from {data.source}) or the prepared {data.prepared}."
     )
