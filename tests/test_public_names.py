@@ -11,8 +11,8 @@ import pytest
 import ald
 
 PUBLIC = {
-    "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Criterion", "Finding", "InputError", "Interval",
-    "Levels", "Notion", "Rate", "SettingError", "__version__", "audit", "datasets",
+    "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "Finding", "InputError",
+    "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "audit", "compare", "datasets",
 }  # fmt: skip
 
 

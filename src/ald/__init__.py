@@ -14,6 +14,7 @@ from ald.version import __version__
 if TYPE_CHECKING:
     from ald import datasets
     from ald.auditing import Audit, audit
+    from ald.comparing import Comparison, compare
     from ald.config import AuditConfig
     from ald.criterion import Criterion, Interval, Levels
     from ald.errors import AldError, ColumnError, InputError, SettingError
@@ -25,6 +26,7 @@ _HOMES = {
     "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
     "Audit": "ald.auditing",
+    "Comparison": "ald.comparing",
     "AuditConfig": "ald.config",
     "ColumnError": "ald.errors",
     "Criterion": "ald.criterion",
@@ -36,6 +38,7 @@ _HOMES = {
     "Rate": "ald.notions",
     "SettingError": "ald.errors",
     "audit": "ald.auditing",
+    "compare": "ald.comparing",
     "datasets": "ald.datasets",
 }
 
@@ -45,6 +48,7 @@ __all__ = [
     "Audit",
     "AuditConfig",
     "ColumnError",
+    "Comparison",
     "Criterion",
     "Finding",
     "InputError",
@@ -55,6 +59,7 @@ __all__ = [
     "SettingError",
     "__version__",
     "audit",
+    "compare",
     "datasets",
 ]
 

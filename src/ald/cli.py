@@ -6,7 +6,6 @@ import contextlib
 import functools
 import io
 import os
-import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -184,16 +183,10 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given, in the form that `ald.audit` takes."""
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     if "attributes" in given:
-        given["attributes"] = _split_names(given["attributes"])
+        given["attributes"] = commands.split_names(given["attributes"])
     if "kinds" in given:
         given["kinds"] = dict(_parse_kind(text) for text in given["kinds"])
     return given
-
-
-def _split_names(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma or quote inside stands in double quotes, as in CSV."""
-    fields = re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)', text)
-    return [quoted.replace('""', '"') or plain for quoted, plain in fields if quoted or plain]
 
 
 def _parse_kind(text: str) -> tuple[str, str | list[str]]:

@@ -68,14 +68,14 @@ class Scored:
     score: float
 
 
-def search(request: Search) -> Ranked:
+def search(request: Search, *, penalty: float = PENALTY, restarts: int = RESTARTS) -> Ranked:
     """The groups in which most more or fewer people have the outcome than at the overall rate, rate by rate."""
     view = rounded_view(request.data)
     found: list[Scored] = []
     for rate in range(len(request.rates.rates)):
         observed = observed_rate(view.data, request, rate)
         if observed is not None:
-            found += scan(observed, request.rng)
+            found += scan(observed, request.rng, penalty=penalty, restarts=restarts)
     found.sort(key=lambda scored: (-scored.score, scored.levels))
     criteria: dict[Any, float] = {}
     for scored in found:
