@@ -102,3 +102,5 @@ def test_rate_of_results() -> None:
     assert rate(results, "listed").share == 0.75
     assert rate(results, "located").error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
     assert str(rate(results, "race")) == "1.00"
+    assert rate(results, "race").error == 0
+    assert rate(results, "race").caution == pytest.approx((5 / 6 * 1 / 6 / 6) ** 0.5)

@@ -108,6 +108,15 @@ def test_files_of_the_study() -> None:
     assert {row["located"] for row in rows if row["system"] == "ald"} == {"1.0000"}
 
 
+def test_few_runs_are_owned_up_to() -> None:
+    """A page of fewer runs than the study has says that its verdicts mean little."""
+    pages = [
+        files(Study(runs=runs, command="ald reproduce fig-variants", measured=measured()))["results.md"]
+        for runs in (5, 100)
+    ]
+    assert ["mean little" in page for page in pages] == [True, False]
+
+
 def test_figures_escape_words() -> None:
     """Titles and labels are text, whatever they hold."""
     svg = line_chart("a < b & c", "x", "y", {"<script>": [Point(x=0, y=0.5, error=0.1), Point(x=1, y=1.0)]})

@@ -161,6 +161,12 @@ class Rate:
     def error(self) -> float:
         return sqrt(self.share * (1 - self.share) / self.runs) if self.runs else 0.0
 
+    @property
+    def caution(self) -> float:
+        """The standard error with one run more of each kind: never 0, also where all runs agree."""
+        share = (self.share * self.runs + 1) / (self.runs + 2)
+        return sqrt(share * (1 - share) / (self.runs + 2))
+
     def __str__(self) -> str:
         return f"{self.share:.2f}"
 

@@ -60,8 +60,13 @@ _HOW = (
     'A system searches on half of the data and its list is tested on the other half, unless it says "untested" or "as '
     'published": those are not tested, and their first three groups count, whether or not chance explains them. "As '
     'published" also sees all of the data. Where a list names ages one by one, the interval from the lowest to the '
-    "highest counts. A half-space of the linear auditor counts if its people are nearly those of a true group."
+    "highest counts. A half-space of the linear auditor counts if its people are nearly those of a true group. Standard "
+    "errors that verdicts rest on are those with one run more of each kind, so that they are not 0 where all runs agree."
 )
+
+
+_ENOUGH = 100
+_FEW = "With so few runs the verdicts below mean little: the study proper has 100."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +174,7 @@ def _blocks(study: Study, figures: Mapping[str, str]) -> list[Block]:
             Block(
                 kind="text", text=f"Location rates are shares of {study.runs} random data sets of 10,000 people. {_HOW}"
             ),
+            *([] if study.runs >= _ENOUGH else [Block(kind="text", text=_FEW)]),
             _statement_table(found),
         ]
     for figure, systems, words in (

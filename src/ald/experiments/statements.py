@@ -53,7 +53,7 @@ def _words(at: tuple[float, ...]) -> str:
 def _behind(first: dict[tuple[float, ...], Rate], other: dict[tuple[float, ...], Rate]) -> list[tuple[float, ...]]:
     """Where the first is lower than the other by more than one standard error of their difference."""
     return [at for at in first if at in other
-            and other[at].share - first[at].share > sqrt(first[at].error**2 + other[at].error**2)]  # fmt: skip
+            and other[at].share - first[at].share > sqrt(first[at].caution**2 + other[at].caution**2)]  # fmt: skip
 
 
 def _comparison(measured: Measured, first: str, others: Sequence[str]) -> tuple[int, list[str]]:

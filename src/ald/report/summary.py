@@ -147,13 +147,14 @@ def facts(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
     plain = "the default search" if config.explore else "every leaf tested"
     search = "the paper's search" if config.preset == "paper" else plain
+    how = f"{config.trees} trees ({search}" if config.method is None else f"Search: {config.method} (another system's"
     return [
         _audited(audit),
         f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
         "search never saw.",
         f"{len(data.attributes)} attribute{'' if len(data.attributes) == 1 else 's'}: "
         f"{', '.join(entry.name for entry in data.attributes)}.",
-        f"Notion: {audit.notion.name}. {config.trees} trees ({search}, alpha {config.alpha:g}, seed {config.seed}); "
+        f"Notion: {audit.notion.name}. {how}, alpha {config.alpha:g}, seed {config.seed}); "
         f"correction: {config.adjust}, level {config.level:g}; ranked by {config.ranking}.",
         *_details(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
