@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import ald
 import ald.findings
-from ald import cli
+from ald import cli, commands
 from tests.tables import decisions, hostile, people, write_csv
 
 
@@ -656,7 +656,7 @@ class TestHostileData:
 def test_quoted_names(names: list[str]) -> None:
     """Any names can be given to --attributes in double quotes."""
     text = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-    assert cli._split_names(text) == names
+    assert commands.split_names(text) == names
 
 
 @pytest.mark.parametrize(
@@ -672,7 +672,7 @@ def test_quoted_names(names: list[str]) -> None:
 )
 def test_plain_names(text: str, names: list[str]) -> None:
     """Names are separated by commas, and spaces around them do not count."""
-    assert cli._split_names(text) == names
+    assert commands.split_names(text) == names
 
 
 def test_closed_pipes(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 import ald
 
 PUBLIC = {
-    "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Criterion", "CriterionError", "Finding",
-    "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "assess", "audit",
+    "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
+    "Finding", "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "assess", "audit", "compare",
     "datasets",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from ald.version import __version__
 if TYPE_CHECKING:
     from ald import datasets
     from ald.auditing import Audit, assess, audit
+    from ald.comparing import Comparison, compare
     from ald.config import AuditConfig
     from ald.criterion import Criterion, Interval, Levels
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
@@ -25,6 +26,7 @@ _HOMES = {
     "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
     "Audit": "ald.auditing",
+    "Comparison": "ald.comparing",
     "AuditConfig": "ald.config",
     "ColumnError": "ald.errors",
     "Criterion": "ald.criterion",
@@ -38,6 +40,7 @@ _HOMES = {
     "SettingError": "ald.errors",
     "assess": "ald.auditing",
     "audit": "ald.auditing",
+    "compare": "ald.comparing",
     "datasets": "ald.datasets",
 }
 
@@ -47,6 +50,7 @@ __all__ = [
     "Audit",
     "AuditConfig",
     "ColumnError",
+    "Comparison",
     "Criterion",
     "CriterionError",
     "Finding",
@@ -59,6 +63,7 @@ __all__ = [
     "__version__",
     "assess",
     "audit",
+    "compare",
     "datasets",
 ]
 

@@ -68,6 +68,7 @@ def audit(
     level: float = 0.05,
     adjust: str = "bh",
     preset: str | None = None,
+    method: str | None = None,
     explore: bool = True,
     threshold: float = 0.0,
     repeats: int = 1,
@@ -105,6 +106,7 @@ def audit(
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
     preset: "paper" for the search of the 2023 paper; None for ours.
+    method: another system's search (`ald.baselines.SYSTEMS`): what it proposes on D1 is tested on D2 all the same.
     explore: False tests every leaf of the forest instead of a list without repetition (so always in the paper's
         search).
     threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import io
 import os
-import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ald import commands
 from ald.errors import AldError, InputError, SettingError, nearest
 from ald.version import __version__
 
@@ -29,7 +29,7 @@ _TABLE_WIDTH = 120
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
-    **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset", "profile"), (str,)),
+    **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset", "method", "profile"), (str,)),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
     **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
@@ -138,6 +138,7 @@ def _search_options(command: Command) -> Command:
         click.option("--trees", type=int, help="How many trees to grow.  [default: 25]"),
         click.option("--alpha", type=float, help="Nodes split while p is below this.  [default: 0.1]"),
         click.option("--preset", help="paper: the search of the 2023 paper."),
+        click.option("--method", help="Search as another system does: subset-scan, cart, ...; see docs/baselines.md."),
         click.option("--explore/--no-explore", default=None,
                      help="List distinct groups found by exploring, or all leaves of the forest.  [default: explore]"),
         click.option("--repeats", type=int, help="Random halvings, for the stability of findings.  [default: 1]"),
@@ -303,12 +304,16 @@ def _keep_input(path: str, source: str, what: str) -> None:
         raise SettingError(f"the report {path!r} would overwrite the {what}")
 
 
+for command in commands.ALL:
+    cli.add_command(command)
+
+
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given, in the form that `ald.audit` takes."""
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     for name in ("attributes", "given"):
         if name in given:
-            given[name] = _split_names(given[name])
+            given[name] = commands.split_names(given[name])
     for name in ("outcome", "notion"):
         if name in given and len(given[name]) == 1:
             given[name] = given[name][0]
@@ -317,12 +322,6 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     if "profile_columns" in given:
         given["profile_columns"] = dict(_parse_role(text) for text in given["profile_columns"])
     return given
-
-
-def _split_names(text: str) -> list[str]:
-    """Names separated by commas; a name with a comma or quote inside stands in double quotes, as in CSV."""
-    fields = re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)', text)
-    return [quoted.replace('""', '"') or plain for quoted, plain in fields if quoted or plain]
 
 
 def _parse_kind(text: str) -> tuple[str, str | list[str]]:

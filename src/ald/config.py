@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ald.baselines import get_system
 from ald.errors import SettingError, nearest
 from ald.notions import Notion, get_notion
 from ald.ranking import RANKINGS
@@ -46,6 +47,7 @@ class AuditConfig:
     level: float = 0.05
     adjust: str = "bh"
     preset: str | None = None
+    method: str | None = None
     explore: bool = True
     threshold: float = 0.0
     repeats: int = 1
@@ -71,6 +73,10 @@ class AuditConfig:
             )
         if self.preset is not None:
             _choice("preset", self.preset, PRESETS)
+        if self.method is not None:
+            get_system(self.method)
+            if self.preset is not None:
+                raise SettingError("give either preset or method: each of them says how to search")
         _whole("groups", self.groups, 1)
         _whole("trees", self.trees, 1)
         _whole("seed", self.seed, 0)
@@ -115,6 +121,8 @@ class AuditConfig:
             raise SettingError("repeats are random halvings; with a split of your own there is one only")
         if self.split != "random" and self.fraction != 0.5:
             raise SettingError("fraction is for random halves; a split of your own says itself who is in which")
+        if self.method is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
+            raise SettingError("another system's search answers one question: give one notion and one outcome")
         if not self.search and not self.groups_of_interest:
             raise SettingError('name at least one group to test, such as "sex = F and age > 60"')
 
@@ -139,7 +147,7 @@ class AuditConfig:
     @property
     def explores(self) -> bool:
         """Whether the list is one without repetition, found by exploring; the paper's search never is."""
-        return self.explore and self.preset is None
+        return self.explore and self.preset is None and self.method is None
 
 
 def several(value: Any) -> tuple[Any, ...]:

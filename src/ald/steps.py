@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 
 from ald.arrays import IntArray
+from ald.baselines.interface import propose
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
@@ -16,6 +17,7 @@ from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
 from ald.ranking import Scores, joined, listed, rank
 from ald.search.adapting import as_counts, design_effect, few_strata
+from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
 from ald.search.membership import member_mask
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
@@ -106,6 +108,7 @@ def one_split(
         forest, proposed = search(question.view(d1), question, config, rules, rngs, threads, part)
 
         step("assess", number / len(asked))
+        d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
         seen = question.view(d2)
         assessor = assess_in_order if config.explores else assess
         assessment = assessor(proposed.criteria, seen, question.notion, assessment_terms(config), threads=threads)
@@ -155,6 +158,9 @@ def search(
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
+    if config.method is not None:
+        found, forest = propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
+        return forest, found
     strata = d1.design.strata
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
@@ -195,7 +201,8 @@ def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
     lists = []
     for split in splits:
         places, criteria = split.places, split.criteria
-        lists.append([(places[i][0], member_mask(criteria[i], data)) for i in split.chosen.tolist()])
+        everyone = extended(data, [new for answer in split.answers for new in answer.proposed.derived])
+        lists.append([(places[i][0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
     out = {}
     for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
         found = [

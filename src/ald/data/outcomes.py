@@ -29,8 +29,8 @@ def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[
     assert roles.truth is not None
     predicted_column, truth_column = table[roles.prediction], table[roles.truth]
     _same_coding(predicted_column, truth_column)
-    prediction = _binary(predicted_column, roles.favourable, "prediction")
-    truth = _binary(truth_column, roles.favourable, "truth")
+    prediction = favourable_rows(predicted_column, roles.favourable, "prediction")
+    truth = favourable_rows(truth_column, roles.favourable, "truth")
     others = [
         (name, np.asarray(column.codes == column.words().index(word)))
         for name, column in table.columns.items()
@@ -55,7 +55,7 @@ def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[B
             raise SettingError(f"favourable names {name!r}, which is no outcome. {nearest(str(name), roles.outcomes)}")
     for i, name in enumerate(roles.outcomes):
         value = favourable.get(name) if isinstance(roles.favourable, Mapping) else roles.favourable
-        outcome = _binary(table[name], value, "outcome")
+        outcome = favourable_rows(table[name], value, "outcome")
         warnings += checks.constant_block(name, outcome) if ordered_rows else []
         cells |= outcome.astype(np.uint8) << i
     return cells, warnings
@@ -76,7 +76,7 @@ def _shown(column: Column, limit: int = 8) -> str:
     return text + (f", ... ({len(words):,} values)" if len(words) > limit else "")
 
 
-def _binary(column: Column, favourable: Any, role: str) -> BoolArray:
+def favourable_rows(column: Column, favourable: Any, role: str) -> BoolArray:
     """Where the column has its favourable value. The column must have two values and none missing."""
     missing = int(column.missing.sum())
     if missing:

@@ -53,14 +53,15 @@ def run(task: Task, seed: int) -> Outcome:
     roles = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
     result = audit(data, **roles, notion=notion, preset=METHODS[task.method], level=task.level, seed=seed, threads=1)  # type: ignore[arg-type]
-    found = [finding.criterion for finding in result.groups]
+    return judged(task, [finding.criterion for finding in result.groups])
+
+
+def judged(task: Task, found: Sequence[Criterion]) -> Outcome:
+    """Whether these groups locate the disparity of the task's data set."""
     located = LOCATED[task.dataset](found, task.width)
     relevant = RELEVANT[task.dataset]
-    return Outcome(
-        located=located,
-        strict=located and all(condition.attribute in relevant for criterion in found for condition in criterion),
-        listed=len(found),
-    )
+    named = {condition.attribute.removesuffix(" (rounded)") for criterion in found for condition in criterion}
+    return Outcome(located=located, strict=located and named <= relevant, listed=len(found))
 
 
 def _by_name(criterion: Criterion) -> dict[str, Condition]:
@@ -81,7 +82,19 @@ def _band(found: Sequence[Criterion], width: float) -> bool:
     """An age interval with both ends right, with or without race, without anything else."""
     return any(
         "age" in named and set(named) <= {"age", "race"} and _is_interval(named["age"], 54 - width / 2, 54 + width / 2)
-        for named in map(_by_name, found)
+        for named in map(_by_name, map(_whole_years, found))
+    )
+
+
+def _whole_years(criterion: Criterion) -> Criterion:
+    """With ages named one by one as the interval from the lowest to the highest, whatever is missing in between."""
+    return Criterion(
+        Interval("age", "numeric", min(years) - 0.5, max(years) + 0.5)
+        if isinstance(condition, Levels)
+        and condition.attribute == "age (rounded)"
+        and (years := [int(level) for level in condition.levels if level is not None])
+        else condition
+        for condition in criterion
     )
 
 

@@ -433,10 +433,13 @@ def _method_lines(audit: Audit) -> list[str]:
     plain = "the default search" if config.explore else "every leaf tested"
     search = "the paper's search" if config.preset == "paper" else plain
     names = ", ".join(notion.name for notion in config.notions)
+    how = f"{count(config.trees, 'tree')} ({search}"
+    if config.method is not None:
+        how = f"Search: {config.method} (another system's"
     if not config.search:
         return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_design_lines(audit)]
     lines = [
-        f"Notion: {names}. {count(config.trees, 'tree')} ({search}, "
+        f"Notion: {names}. {how}, "
         f"alpha {config.alpha:g}, seed {config.seed}); correction: {config.adjust}, level {config.level:g}; ranked by "
         f"{config.ranking}.",
         *_design_lines(audit),
@@ -642,8 +645,8 @@ def _settings(audit: Audit) -> Table:
     values += [("group of interest", group) for group in config.groups_of_interest]
     others: tuple[str, ...] = ("direction", "reference", "level", "adjust", "threshold")
     if config.search:
-        others += ("split", "fraction", "given_in_criteria", "ranking", "groups", "trees", "alpha", "preset", "explore",
-                   "repeats", "seed")  # fmt: skip
+        others += ("split", "fraction", "given_in_criteria", "ranking", "groups", "trees", "alpha", "preset", "method",
+                   "explore", "repeats", "seed")  # fmt: skip
     for name in others:
         value = getattr(config, name)
         values.append(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ald.criterion import Criterion
 from ald.data.coded import Attribute, AuditData
+from ald.search.derived import Derived
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 
 
@@ -20,6 +21,7 @@ class Candidates:
     tree: tuple[int, ...]
     node: tuple[int, ...]
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
+    derived: tuple[Derived, ...] = ()
 
     def __len__(self) -> int:
         return len(self.criteria)
@@ -55,7 +57,7 @@ def _named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> Coded
     """Ordered levels named one by one: those that the search saw, since a level it never saw satisfies no condition."""
     return tuple(
         CodedCondition(c.attribute, 0, 0, tuple(code for code in present[c.attribute] if c.low <= code < c.high))
-        if c.attribute in present
+        if c.attribute in present and not c.levels
         else c
         for c in criterion
     )

@@ -1,0 +1,416 @@
+"""Two models on the same people: which groups gain or lose when the first is replaced by the second.
+
+The search is the instability tree of A. Chouldechova and M. G'Sell, "Fairer and more accurate, but for whom?" (FATML
+2017), on one random half of the people; its leaves are tested on the other half. Everyone's response is how the second
+model's contribution to a rate differs from the first's, so both models' errors on the same person do not count twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from ald.arrays import FloatArray, IntArray
+from ald.baselines.conditional_tree import Response, two_sample
+from ald.baselines.instability_tree import paired_response, where_difference_changes
+from ald.config import AuditConfig
+from ald.criterion import Criterion, visible
+from ald.data.coded import AuditData, merge
+from ald.data.columns import from_levels
+from ald.data.outcomes import favourable_rows
+from ald.data.prepare import DataSummary, prepare
+from ald.data.roles import Roles
+from ald.data.sources import load
+from ald.data.table import Table
+from ald.errors import SettingError
+from ald.notions import CELLS, Notion, RateCounter, get_notion
+from ald.report.summary import LIMITATION
+from ald.search.membership import count_members
+from ald.search.rules import candidates, decode
+from ald.statistics import adjust as adjust_p
+from ald.statistics import chi2_log_sf, combine_bonferroni, combine_fisher, rounded
+
+# With fewer people expected on either side whose prediction changed, the test is exact.
+SMALL = 20
+# People with a change in a small group, of one kind, that the exact test looks at: more have no probability.
+_MOST = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateChange:
+    """A rate of both models inside and outside a group; the gap is inside minus outside, the change its difference."""
+
+    rate: str
+    first_inside: float
+    first_outside: float
+    second_inside: float
+    second_outside: float
+
+    @property
+    def gap_first(self) -> float:
+        return self.first_inside - self.first_outside
+
+    @property
+    def gap_second(self) -> float:
+        return self.second_inside - self.second_outside
+
+    @property
+    def change(self) -> float:
+        return self.gap_second - self.gap_first
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedGroup:
+    """A group whose gap changed: sizes, rates, the change (mean absolute change of several rates) and how sure it is.
+
+    `interval` of the change of the first rate, or None with several; p-values as natural logarithms too.
+    """
+
+    criterion: Criterion
+    size: int
+    share: float
+    change: float
+    interval: tuple[float, float] | None
+    rates: tuple[RateChange, ...]
+    statistic: float
+    test: str
+    log_p: float
+    log_p_adjusted: float
+
+    @property
+    def p_adjusted(self) -> float:
+        return float(np.exp(self.log_p_adjusted))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates."""
+
+    first: str
+    second: str
+    truth: str
+    notion: Notion
+    level: float
+    data_summary: DataSummary
+    overall: Mapping[str, tuple[float, float]]
+    groups: tuple[ChangedGroup, ...]
+    tested: tuple[ChangedGroup, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain data."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "truth": self.truth,
+            "notion": self.notion.name,
+            "level": self.level,
+            "rows": self.data_summary.rows,
+            "rows_search": self.data_summary.rows_search,
+            "rows_assess": self.data_summary.rows_assess,
+            "warnings": list(self.data_summary.warnings),
+            "overall": {key: [rounded(value) for value in pair] for key, pair in self.overall.items()},
+            "groups": [_plain(group) for group in self.groups],
+            "tested": [_plain(group) for group in self.tested],
+            "limitation": LIMITATION,
+        }
+
+    def to_json(self) -> str:
+        """The comparison as JSON. Same comparison, same bytes."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_markdown(self) -> str:
+        """The comparison as a Markdown report."""
+        lines = [f"# {visible(self._headline())}", ""]
+        if self.groups:
+            lines += ["| group | people | rate | first model's gap | second model's gap | change | adj. p |",
+                      "|---|--:|---|--:|--:|--:|--:|"]  # fmt: skip
+            for group in self.groups:
+                words = visible(str(group.criterion)).replace("|", "\\|")
+                for i, rate in enumerate(group.rates):
+                    start = (words, f"{group.size:,} ({group.share:.1%})") if i == 0 else ("", "")
+                    end = _p(group.p_adjusted) if i == 0 else ""
+                    numbers = (f"{value:+.3f}" for value in (rate.gap_first, rate.gap_second, rate.change))
+                    lines.append(f"| {' | '.join((*start, rate.rate, *numbers, end))} |")
+            lines.append("")
+        return "\n".join([*lines, *(f"{visible(fact)}\n" for fact in self._facts())])
+
+    def __str__(self) -> str:
+        lines = [visible(self._headline()), ""]
+        for i, group in enumerate(self.groups, 1):
+            lines.append(f"{i}. {visible(str(group.criterion))}: {group.size:,} people ({group.share:.1%}), "
+                         f"adj. p {_p(group.p_adjusted)} ({group.test})")  # fmt: skip
+            for rate in group.rates:
+                lines.append(
+                    f"   {rate.rate}: inside {rate.first_inside:.3f} -> {rate.second_inside:.3f}, outside "
+                    f"{rate.first_outside:.3f} -> {rate.second_outside:.3f}; gap {rate.gap_first:+.3f} -> "
+                    f"{rate.gap_second:+.3f}, change {rate.change:+.3f}"
+                )
+            if group.interval is not None:
+                lines.append(f"   interval of the change: {group.interval[0]:+.3f} to {group.interval[1]:+.3f}")
+        return "\n".join([*lines, *([""] if self.groups else []), *map(visible, self._facts())])
+
+    def _headline(self) -> str:
+        n = len(self.groups)
+        what = (
+            f"{n} group{'' if n == 1 else 's'} whose gap changes" if n else "No group with a significant change found"
+        )
+        return f"{what} when {self.first!r} is replaced by {self.second!r} ({self.notion.name})"
+
+    def _facts(self) -> list[str]:
+        summary = self.data_summary
+        overall = ", ".join(f"{key} {a:.3f} -> {b:.3f}" for key, (a, b) in self.overall.items())
+        return [
+            f"{summary.rows:,} people: searched in {summary.rows_search:,}, tested on {summary.rows_assess:,}; "
+            f"{len(self.tested)} groups tested. Overall: {overall}.",
+            *(f"Warning: {warning}" for warning in summary.warnings),
+            LIMITATION,
+        ]
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _plain(group: ChangedGroup) -> dict[str, Any]:
+    rates = [{name: rounded(value) if isinstance(value, float) else value for name, value in asdict(rate).items()}
+             | {name: rounded(getattr(rate, name)) for name in ("gap_first", "gap_second", "change")}
+             for rate in group.rates]  # fmt: skip
+    return {
+        "criterion": str(group.criterion),
+        "conditions": group.criterion.to_list(),
+        "size": group.size,
+        "share": rounded(group.share),
+        "change": rounded(group.change),
+        "interval": None if group.interval is None else [rounded(end) for end in group.interval],
+        "rates": rates,
+        "statistic": rounded(group.statistic),
+        "test": group.test,
+        "log10_p": rounded(group.log_p / np.log(10)),
+        "log10_p_adjusted": rounded(group.log_p_adjusted / np.log(10)),
+    }
+
+
+def compare(
+    data: Any,
+    *,
+    predictions: Sequence[str],
+    truth: str,
+    favourable: Any = None,
+    attributes: Sequence[str] | None = None,
+    weights: str | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    notion: str | Notion = "equalized odds",
+    groups: int = 3,
+    alpha: float = 0.1,
+    level: float = 0.05,
+    adjust: str = "bh",
+    seed: int = 0,
+) -> Comparison:
+    """Which groups gain or lose when the first of two models is replaced by the second.
+
+    predictions: the columns of the first and the second model's predictions, coded as the truth. All other settings
+    are those of `ald.audit`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> sex, truth = rng.choice(["f", "m"], 4000), rng.integers(2, size=4000)
+    >>> old = np.where(rng.random(4000) < 0.2, 1 - truth, truth)
+    >>> new = np.where((sex == "f") & (rng.random(4000) < 0.3), 1, old)
+    >>> found = compare({"sex": sex, "y": truth, "old": old, "new": new}, predictions=["old", "new"], truth="y")
+    >>> print(found.groups[0].criterion)
+    sex = f
+    """
+    if isinstance(predictions, str) or len(predictions) != 2 or predictions[0] == predictions[1]:
+        raise SettingError(f"predictions must name two different columns, the first model's and the second's, not "
+                           f"{predictions!r}")  # fmt: skip
+    first, second = predictions
+    notion = get_notion(notion)
+    response = paired_response(notion.rates)
+    AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level, adjust=adjust,
+                seed=seed)  # fmt: skip
+    roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=kinds,
+                  attributes=None if attributes is None else tuple(attributes))  # fmt: skip
+    paired, summary = _paired(data, roles, second)
+    d1, d2 = paired.halves(np.random.default_rng(seed))
+    forest = where_difference_changes(d1, notion.rates, alpha=alpha)
+    criteria = candidates(forest, d1).criteria
+    tested = _assessed(criteria, d2, notion, response, level, adjust, groups)
+    listed = [group for group in tested if group.log_p_adjusted <= np.log(level)][:groups]
+    everyone = d2.cell_counts()
+    overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
+    return Comparison(
+        first=first,
+        second=second,
+        truth=truth,
+        notion=notion,
+        level=level,
+        data_summary=replace(summary, rows_search=d1.total, rows_assess=d2.total),
+        overall=overall,
+        groups=tuple(listed),
+        tested=tuple(tested),
+    )
+
+
+def _paired(data: Any, roles: Roles, second: str) -> tuple[AuditData, DataSummary]:
+    """Coded people whose cell says 4 * truth + 2 * first prediction + second prediction."""
+    if second in (roles.truth, roles.weights, *(roles.attributes or ())):
+        raise SettingError(f"column {second!r} cannot be both a prediction and something else")
+    needed = roles.needed
+    table = load(data, None if needed is None else (*needed, second))
+    predicted = favourable_rows(table[second], roles.favourable, "prediction")
+    plain = from_levels(second, predicted.astype(np.int64), ("false", "true"), kind="boolean")
+    wanted = None if roles.attributes is None else (*roles.attributes, second)
+    columns = Table(columns={**table.columns, second: plain}, n_rows=table.n_rows, source=table.source)
+    prepared = prepare(columns, replace(roles, attributes=wanted), CELLS)
+    names = [attribute.name for attribute in prepared.data.attributes]
+    at = names.index(second)
+    kept = [a for a in range(len(names)) if a != at]
+    if not kept:
+        raise SettingError("no attribute is left that could describe a group")
+    coded = prepared.data
+    paired = merge(
+        AuditData(
+            attributes=tuple(coded.attributes[a] for a in kept),
+            codes=tuple(coded.codes[a] for a in kept),
+            cells=(2 * coded.cells + coded.codes[at]).astype(np.uint8),
+            counts=coded.counts,
+            n_cells=8,
+        )
+    )
+    summary = prepared.summary
+    return paired, replace(summary, attributes=tuple(a for a in summary.attributes if a.name != second))
+
+
+def _both(counts: IntArray, rate: int, notion: Notion) -> tuple[float, float]:
+    """A rate of the first and of the second model from counts per paired cell."""
+    out = []
+    for bit in (1, 0):
+        single = np.zeros(4, dtype=np.int64)
+        for cell in range(8):
+            single[2 * (cell >> 2) + ((cell >> bit) & 1)] += counts[cell]
+        rates = RateCounter(notion.rates, 4)
+        hit, base = int(rates.hit(single)[rate]), int(rates.base(single)[rate])
+        out.append(hit / base if base else float("nan"))
+    return out[0], out[1]
+
+
+def _assessed(
+    criteria: Sequence[Any],
+    data: AuditData,
+    notion: Notion,
+    response: Response,
+    level: float,
+    adjust: str,
+    groups: int,
+) -> list[ChangedGroup]:
+    """The groups as tested on this data, smallest p first; undefined ones are left out."""
+    if not criteria:
+        return []
+    inside = count_members(criteria, data)
+    everyone = data.cell_counts()
+    tests = [_test(counts, everyone, response) for counts in inside]
+    per_rate = np.array([[log_p for _, log_p, _ in rates] for rates in tests]).T
+    rates = RateCounter(notion.rates, 4)
+    if len(per_rate) == 1:
+        log_p = per_rate[0]
+    else:
+        log_p = combine_fisher(per_rate)[1] if rates.disjoint else combine_bonferroni(per_rate)
+    adjusted = adjust_p(log_p, adjust)
+    order = [int(i) for i in np.argsort(log_p, kind="stable") if not np.isnan(log_p[i])]
+    n_listed = min(groups, sum(adjusted[i] <= np.log(level) for i in order))
+    # The intervals of listed groups allow for their having been picked from those tested.
+    wide = level * max(n_listed, 1) / max(len(order), 1)
+    out = []
+    for i in order:
+        changes = tuple(_rate_change(inside[i], everyone - inside[i], r, notion) for r in range(len(notion.rates)))
+        values = np.array([change.change for change in changes])
+        out.append(
+            ChangedGroup(
+                criterion=decode(criteria[i], data.attributes),
+                size=int(inside[i].sum()),
+                share=float(inside[i].sum() / everyone.sum()),
+                change=float(notion.psi(values[:, None])[0]),
+                interval=_interval(inside[i], everyone - inside[i], response, wide) if len(values) == 1 else None,
+                rates=changes,
+                statistic=float(max(statistic for statistic, _, _ in tests[i])),
+                test="exact" if any(small for _, _, small in tests[i]) else "chi2",
+                log_p=float(log_p[i]),
+                log_p_adjusted=float(adjusted[i]),
+            )
+        )
+    return out
+
+
+def _test(inside: IntArray, everyone: IntArray, response: Response) -> list[tuple[float, float, bool]]:
+    """Per rate the statistic of inside against outside, log p, and whether it is exact."""
+    out = []
+    for part in range(len(response.base)):
+        one = Response(base=response.base[part : part + 1], value=response.value[part : part + 1])
+        n, s, _ = one.sums(inside.astype(float))
+        total, whole, square = one.sums(everyone.astype(float))
+        if n[0] == 0 or n[0] == total[0] or square[0] * total[0] == whole[0] ** 2:
+            out.append((float("nan"), float("nan"), False))
+            continue
+        statistic = float(two_sample(n, s, total, whole, square))
+        counts = np.array([everyone[one.base[0] & (one.value[0] == value)].sum() for value in (-1, 0, 1)])
+        changed = counts[0] + counts[2]
+        small = min(n[0], total[0] - n[0]) * changed / total[0] < SMALL
+        if small:
+            # The smaller side: the statistic of a group and of everyone else is the same.
+            side = (n[0], s[0]) if 2 * n[0] <= total[0] else (total[0] - n[0], whole[0] - s[0])
+            log_p = exact_log_p(int(side[0]), int(side[1]), counts)
+        else:
+            log_p = float(chi2_log_sf(np.array([statistic]), np.array([1]))[0])
+        out.append((statistic, log_p, bool(small)))
+    return out
+
+
+def exact_log_p(size: int, observed: int, counts: IntArray) -> float:
+    """log p of a group's sum of differences, over all ways to draw `size` people from those with -1, 0 and 1.
+
+    >>> round(float(np.exp(exact_log_p(2, 2, np.array([0, 2, 2])))), 6)
+    0.333333
+    """
+    worse, same, better = (int(count) for count in counts)
+    total = worse + same + better
+    up, down = np.meshgrid(np.arange(min(better, size, _MOST) + 1), np.arange(min(worse, size, _MOST) + 1))
+    rest = size - up - down
+    possible = (rest >= 0) & (rest <= same)
+    up, down, rest = up[possible], down[possible], rest[possible]
+    log_ways = _log_choose(better, up) + _log_choose(worse, down) + _log_choose(same, rest)
+    expected = size * (better - worse) / total
+    far = np.abs(up - down - expected) >= abs(observed - expected) - 1e-9
+    log_p = special.logsumexp(log_ways[far]) - _log_choose(total, np.array(size))
+    return float(min(log_p, 0.0))
+
+
+def _log_choose(n: int, k: IntArray) -> FloatArray:
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
+
+
+def _rate_change(inside: IntArray, outside: IntArray, rate: int, notion: Notion) -> RateChange:
+    (first_in, second_in), (first_out, second_out) = (_both(counts, rate, notion) for counts in (inside, outside))
+    return RateChange(
+        rate=notion.rates[rate].key,
+        first_inside=first_in,
+        first_outside=first_out,
+        second_inside=second_in,
+        second_outside=second_out,
+    )
+
+
+def _interval(inside: IntArray, outside: IntArray, response: Response, level: float) -> tuple[float, float]:
+    """The interval of the change of the gap: the difference of two means of differences, by its standard error."""
+    moments: list[tuple[float, float]] = []
+    for counts in (inside, outside):
+        n, s, q = (float(value[0]) for value in response.sums(counts.astype(float)))
+        mean = s / n
+        moments.append((mean, (q / n - mean**2) / max(n - 1, 1)))
+    middle, spread = moments[0][0] - moments[1][0], float(np.sqrt(moments[0][1] + moments[1][1]))
+    z = float(-special.ndtri(level / 2))
+    return middle - z * spread, middle + z * spread

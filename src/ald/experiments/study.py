@@ -1,0 +1,43 @@
+"""`ald reproduce`: the paper's figures and tables, and ours, run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ald.experiments.cells import Progress, measure
+from ald.experiments.grids import LOCATION, SWEEPS, VARIANTS, null_cells
+from ald.experiments.page import Study, files
+from ald.experiments.public_tables import adult_table, compas_table
+from ald.report.whole import write_whole
+
+PARTS = ("fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
+CELLS_FOLDER = ".ald-cells"
+
+
+def reproduce(
+    what: str, *, runs: int, output: Path, jobs: int | None = None, progress: Progress | None = None
+) -> list[Path]:
+    """Measures what is asked for ("all" or a part), writes all files into a folder, and gives their paths.
+
+    Finished runs are kept in a folder inside it and not computed again.
+    """
+    parts = PARTS if what == "all" else (what,)
+    tables = [make() for part, make in (("table-adult", adult_table), ("table-compas", compas_table)) if part in parts]
+    cells = []
+    for part, systems in (("fig-location", LOCATION), ("fig-variants", VARIANTS)):
+        if part in parts:
+            cells += [cell for sweep in SWEEPS for cell in sweep.cells(systems)] + null_cells(systems)
+    (output / "results").mkdir(parents=True, exist_ok=True)
+    measured = measure(cells, runs, output / CELLS_FOLDER, jobs=jobs, progress=progress)
+    study = Study(
+        runs=runs,
+        command=f"ald reproduce {what} --runs {runs}",
+        measured=measured,
+        figures=parts,
+        tables=tables,
+    )
+    paths = []
+    for name, text in files(study).items():
+        write_whole(str(output / name), text.encode())
+        paths.append(output / name)
+    return paths
