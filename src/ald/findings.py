@@ -222,7 +222,7 @@ def p_text(log10_p: float | None) -> str:
     if log10_p is None:
         return "p undefined"
     if log10_p > -4:
-        return f"p = {10**log10_p:.2g}"
+        return f"p = {10.0 ** min(log10_p, 0.0):.2g}"
     exponent = int(log10_p // 1)
     mantissa = f"{10 ** (log10_p - exponent):.1f}"
     return f"p = 1.0e{exponent + 1}" if mantissa == "10.0" else f"p = {mantissa}e{exponent}"
