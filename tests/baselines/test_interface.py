@@ -128,6 +128,19 @@ def test_a_planted_group_survives_the_test() -> None:
     assert {condition.attribute for condition in audit.groups[0].criterion} == {"race", "gender"}
 
 
+@each_system
+def test_hostile_names(method: str) -> None:
+    """Names and levels with control and direction characters never reach the terminal as such."""
+    rng = np.random.default_rng(0)
+    level = rng.choice(["\x1b[31mred", "\u202eevil", 'a "quoted" | bar'], 1500)
+    columns = {"se\x1bx": level, "sex": rng.choice(["f", "m"], 1500), "age\n": rng.integers(18, 80, 1500)}
+    y = rng.random(1500) < 0.2 + 0.5 * (level == "\u202eevil") + 0.2 * (columns["sex"] == "f")
+    audit = ald.audit(columns | {"y": y.astype(int)}, outcome="y", method=method)
+    for text in (str(audit), audit.to_markdown()):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
 def test_nothing_is_listed_where_nothing_is() -> None:
     """With no disparity, honest tests keep the lists of most data sets empty, whatever the method proposes."""
     listed = {
