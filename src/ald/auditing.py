@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from typing import Any
 
@@ -161,7 +161,7 @@ def run(
     return Audit(
         config=config,
         data_summary=summary,
-        groups=results.listed(selective=config.explores),
+        groups=results.listed(selective=config.explores or config.method is not None),
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=detectable(first.d2.cell_counts(), config.notion, config.level, tested, threshold=config.threshold),
         p_any=p_any([split.assessment for split in splits]),
@@ -208,7 +208,7 @@ def one_split(
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
 
     step("assess", 0.0)
-    assessor = assess_in_order if config.explores else assess
+    assessor = assess_in_order if config.explores else partial(assess, exact=config.method is not None)
     assessment = assessor(
         proposed.criteria,
         d2,

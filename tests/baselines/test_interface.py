@@ -77,6 +77,16 @@ def test_repeats_with_derived_attributes(method: str) -> None:
     assert all(group.stability >= 0.33 for group in audit.groups)
 
 
+def test_small_groups_are_tested_exactly() -> None:
+    """Small groups that a system proposes are tested exactly, and intervals of listed groups allow for selection."""
+    rng = np.random.default_rng(0)
+    office = rng.choice([f"o{i}" for i in range(30)], 1500)
+    y = rng.random(1500) < np.where(office == "o3", 0.9, 0.15)
+    audit = ald.audit({"office": office, "y": y.astype(int)}, outcome="y", method="subset-scan")
+    assert "exact" in {candidate.test for candidate in audit.candidates}
+    assert audit.groups[0].interval_level == pytest.approx(1 - 0.05 * len(audit.groups) / audit.n_candidates)
+
+
 def test_missing_values_take_part() -> None:
     """Every system copes with missing values of every kind of attribute."""
     columns = people(900)
