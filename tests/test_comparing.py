@@ -188,6 +188,15 @@ def test_command(tmp_path: Any) -> None:
         result = CliRunner().invoke(cli, [*options, "--format", format_])
         assert result.exit_code == 0, result.output
         assert result.output == text
+    written = CliRunner().invoke(
+        cli, [*options, "-o", str(tmp_path / "change.md"), "-o", str(tmp_path / "change.json")]
+    )
+    assert written.exit_code == 0
+    assert (tmp_path / "change.md").read_text("utf-8") == expected.to_markdown()
+    assert (tmp_path / "change.json").read_text("utf-8") == expected.to_json()
+    for refused in ("change.csv", "change.png", "scores.csv"):
+        result = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / refused)])
+        assert isinstance(result.exception, ald.SettingError)
     narrow = CliRunner().invoke(cli, [*options, "--attributes", "age"])
     assert "sex" not in narrow.output
 

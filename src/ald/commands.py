@@ -78,20 +78,42 @@ def _duration(seconds: float) -> str:
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
 @click.option("--format", "format_", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
               help="What to print.")  # fmt: skip
+@click.option("-o", "--output", multiple=True, type=click.Path(),
+              help="Also write the report; format by ending: .json, .md, .txt. May be repeated.")  # fmt: skip
 def compare(
-    file: str, predictions: tuple[str, ...], attributes: str | None, format_: str, **options: str | float | int | None
+    file: str,
+    predictions: tuple[str, ...],
+    attributes: str | None,
+    format_: str,
+    output: tuple[str, ...],
+    **options: str | float | int | None,
 ) -> None:
     """Compare two models on the people of FILE: which groups gain or lose when the first is replaced?
 
     \b
     ald compare scores.csv --prediction in_use --prediction candidate --truth repaid
     """
-    from ald.comparing import compare as run
+    import os
 
+    from ald.comparing import compare as run
+    from ald.errors import SettingError
+    from ald.report.files import check_target, format_of
+    from ald.report.whole import write_whole
+
+    formats = {"json": "json", "md": "markdown", "markdown": "markdown", "txt": "text"}
+    for path in output:
+        check_target(path)
+        if format_of(path) not in formats:
+            raise SettingError(f"a comparison is written as .json, .md or .txt, not as {path!r}")
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+            raise SettingError(f"the report {path!r} would overwrite the data")
     names = None if attributes is None else split_names(attributes)
     found = run(file, predictions=predictions, attributes=names, **options)  # type: ignore[arg-type]
-    text = {"text": lambda: f"{found}\n", "json": found.to_json, "markdown": found.to_markdown}[format_]()
-    click.echo(text, nl=False)
+    renderers = {"text": lambda: f"{found}\n", "json": found.to_json, "markdown": found.to_markdown}
+    for path in output:
+        write_whole(path, renderers[formats[format_of(path)]]().encode())
+        click.echo(f"Wrote {path}", err=True)
+    click.echo(renderers[format_](), nl=False)
 
 
 def split_names(text: str) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from ald.arrays import BoolArray, FloatArray, IntArray
-from ald.comparison import Comparison, compare
+from ald.contrast import Contrast, contrast
 from ald.data.coded import AuditData, weighted_bincount
 from ald.exact import exact_log_p, is_small
 from ald.notions import Notion, Rate, RateCounter
@@ -173,7 +173,7 @@ def assess_in_order(
     for i in range(1, len(criteria)):
         strata = _given(data) + membership_strata(masks[:i]) * (int(_given(data).max()) + 1)
         outside = others(masks[i], data, terms.reference)
-        found = compare(masks[i], outside, strata, data, rates, direction=terms.direction)
+        found = contrast(masks[i], outside, strata, data, rates, direction=terms.direction)
         given = float(_combine(found.log_p[:, None], rates, data)[1][0])
         # Undefined: the groups before this one leave nothing of it to compare; then it adds nothing.
         if not np.isnan(log_p[i]) and not given <= log_p[i]:
@@ -235,7 +235,7 @@ def assess_masks(masks: Iterable[BoolArray], data: AuditData, notion: Notion, te
         for rows, out in ((mask, inside), (rest, outside)):
             out.append(weighted_bincount(data.cells[rows], data.counts[rows], data.n_cells))
         if not simple:
-            found.append(compare(mask, rest, _given(data), data, rates, direction=terms.direction))
+            found.append(contrast(mask, rest, _given(data), data, rates, direction=terms.direction))
     shape = (len(inside), data.n_cells)
     counts = [np.array(side, dtype=np.int64).reshape(shape) for side in (inside, outside)]
     if simple:
@@ -247,7 +247,7 @@ def _within_strata(
     inside: IntArray,
     outside: IntArray,
     shares: Sequence[float],
-    found: Sequence[Comparison],
+    found: Sequence[Contrast],
     data: AuditData,
     notion: Notion,
     terms: Terms,

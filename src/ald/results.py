@@ -80,7 +80,7 @@ class Results(Sequence[Finding]):
     def listed(self) -> tuple[Finding, ...]:
         """The listed findings. Those found by exploring have selective intervals, at level * listed / tested."""
         chosen, level = self.split.chosen.tolist(), self.config.level
-        if self.config.explores and chosen:
+        if (self.config.explores or self.config.method is not None) and chosen:
             level = level * len(chosen) / self.split.tested
         adjusted = [answer.assessment.at_level(level) for answer in self.split.answers]
         return tuple(self._finding(i, level, adjusted[self._places[i][0]]) for i in chosen)

@@ -111,7 +111,9 @@ def one_split(
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
         seen = question.view(d2)
         assessor = assess_in_order if config.explores else assess
-        assessment = assessor(proposed.criteria, seen, question.notion, assessment_terms(config), threads=threads)
+        # What another system proposes may be few people: it is tested exactly where that is so.
+        terms = replace(assessment_terms(config), exact=config.method is not None)
+        assessment = assessor(proposed.criteria, seen, question.notion, terms, threads=threads)
         answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
 
     step("rank", 0.0)

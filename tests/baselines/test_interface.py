@@ -77,6 +77,16 @@ def test_repeats_with_derived_attributes(method: str) -> None:
     assert all(group.stability >= 0.33 for group in audit.groups)
 
 
+def test_small_groups_are_tested_exactly() -> None:
+    """Small groups that a system proposes are tested exactly, and intervals of listed groups allow for selection."""
+    rng = np.random.default_rng(0)
+    office = rng.choice([f"o{i}" for i in range(30)], 1500)
+    y = rng.random(1500) < np.where(office == "o3", 0.9, 0.15)
+    audit = ald.audit({"office": office, "y": y.astype(int)}, outcome="y", method="subset-scan")
+    assert "exact" in {candidate.test for candidate in audit.candidates}
+    assert audit.groups[0].interval_level == pytest.approx(1 - 0.05 * len(audit.groups) / audit.n_candidates)
+
+
 def test_missing_values_take_part() -> None:
     """Every system copes with missing values of every kind of attribute."""
     columns = people(900)
@@ -126,6 +136,19 @@ def test_a_planted_group_survives_the_test() -> None:
     """The subset scan's group of the hidden intersection is listed, as one cell of race and gender."""
     audit = ald.audit(make_synthetic(2, rho=0.3, seed=1), outcome="y", method="subset-scan")
     assert {condition.attribute for condition in audit.groups[0].criterion} == {"race", "gender"}
+
+
+@each_system
+def test_hostile_names(method: str) -> None:
+    """Names and levels with control and direction characters never reach the terminal as such."""
+    rng = np.random.default_rng(0)
+    level = rng.choice(["\x1b[31mred", "\u202eevil", 'a "quoted" | bar'], 1500)
+    columns = {"se\x1bx": level, "sex": rng.choice(["f", "m"], 1500), "age\n": rng.integers(18, 80, 1500)}
+    y = rng.random(1500) < 0.2 + 0.5 * (level == "\u202eevil") + 0.2 * (columns["sex"] == "f")
+    audit = ald.audit(columns | {"y": y.astype(int)}, outcome="y", method=method)
+    for text in (str(audit), audit.to_markdown()):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
 
 
 def test_nothing_is_listed_where_nothing_is() -> None:

@@ -64,14 +64,14 @@ def test_an_interruption_loses_little(fake: Fake, tmp_path: Path) -> None:
     "damage",
     [
         lambda entry: "not json",
-        lambda entry: json.dumps(entry | {"version": "0.0.0"}),
+        lambda entry: json.dumps(entry | {"code": "other"}),
         lambda entry: json.dumps(entry | {"cell": {"dataset": 1}}),
         lambda entry: json.dumps(entry | {"runs": [{"located": True}]}),
     ],
-    ids=["damaged", "other version", "other cell", "other results"],
+    ids=["damaged", "other code", "other cell", "other results"],
 )
 def test_what_does_not_fit_is_computed_again(damage: Any, fake: Fake, tmp_path: Path) -> None:
-    """A file that is damaged, or of another version or cell, counts as missing."""
+    """A file that is damaged, or of other code or another cell, counts as missing."""
     measure([CELL], 3, tmp_path, jobs=1)
     path = tmp_path / f"{CELL.name}.json"
     path.write_text(damage(json.loads(path.read_text("utf-8"))), "utf-8")

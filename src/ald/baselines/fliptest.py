@@ -98,14 +98,14 @@ def flip_sets(data: AuditData, request: Search, given: int, *, people: int = PEO
 
 
 def _names_without(data: AuditData, given: int) -> list[str]:
-    return [
-        name
-        for a, attribute in enumerate(data.attributes)
-        if a != given
-        for name in (
-            [f"{attribute.name} = {level}" for level in attribute.levels] if attribute.is_nominal else [attribute.name]
-        )
-    ]
+    names = []
+    for a, attribute in enumerate(data.attributes):
+        if a != given and attribute.is_nominal:
+            words = ("missing" if level is None else level for level in attribute.levels)
+            names += [f"{attribute.name} = {word}" for word in words]
+        elif a != given:
+            names.append(attribute.name)
+    return names
 
 
 def _pot() -> Any:

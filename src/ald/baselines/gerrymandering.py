@@ -56,7 +56,7 @@ def features(data: AuditData) -> Features:
     for attribute, code, score in zip(data.attributes, data.codes, data.scores(), strict=True):
         if attribute.is_nominal:
             tables.append(np.vstack([np.eye(attribute.size), np.zeros((1, attribute.size))]))
-            names += [f"[{attribute.name} = {level}]" for level in attribute.levels]
+            names += [f"[{attribute.name} {_is(level)}]" for level in attribute.levels]
             continue
         known = code < attribute.size
         x, weight = np.append(score, np.nan)[code[known]], data.counts[known]
@@ -65,6 +65,10 @@ def features(data: AuditData) -> Features:
         tables.append(np.append((score - mean) / (spread or 1.0), 0.0)[:, None])
         names.append(f"({attribute.name} - {mean:.4g}) / {spread or 1.0:.4g}")
     return Features(tables=tuple(tables), names=tuple(names))
+
+
+def _is(level: str | None) -> str:
+    return "is missing" if level is None else f"= {level}"
 
 
 def audit_rate(x: FloatArray, people: IntArray, hits: IntArray) -> list[LinearGroup]:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import sha256
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,10 +23,12 @@ from ald.experiments.location import Task
 from ald.experiments.systems import COMPARED, Result
 from ald.report.whole import write_whole
 from ald.threads import available_threads
-from ald.version import __version__
 
 # Runs that are computed at a time: about this much is lost by an interruption.
 _BLOCK = 10
+# Modules that show results and do not decide them.
+_SHOWS = frozenset({"report", "cli", "commands", "comparing", "version", "page", "figures", "statements", "study",
+                    "grids", "public_tables", "validity", "cells"})  # fmt: skip
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # Called with what was done, the share of all runs, and the seconds left (None: not known yet).
@@ -54,11 +58,23 @@ def compute(cell: Cell, first: int, last: int) -> list[Result]:
     return [COMPARED[cell.system].run(cell.task, seed) for seed in range(first, last)]
 
 
+@cache
+def code_digest() -> str:
+    """What the code that decides results says: with other code, kept outcomes are not those of this ALD."""
+    package = Path(__file__).parents[1]
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".c")]
+    decisive = sorted(path for path in files if not _SHOWS & set(path.relative_to(package).with_suffix("").parts))
+    digest = sha256()
+    for path in decisive:
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
 def read(cell: Cell, folder: Path) -> list[Result]:
-    """The outcomes kept so far: of this version of ALD, and whole; otherwise none."""
+    """The outcomes kept so far: of this code, and whole; otherwise none."""
     try:
         entry = json.loads((folder / f"{cell.name}.json").read_text("utf-8"))
-        if entry["version"] != __version__ or entry["cell"] != asdict(cell):
+        if entry["code"] != code_digest() or entry["cell"] != asdict(cell):
             return []
         return [Result(**result) for result in entry["runs"]]
     except (OSError, ValueError, KeyError, TypeError):
@@ -67,7 +83,7 @@ def read(cell: Cell, folder: Path) -> list[Result]:
 
 def write(cell: Cell, folder: Path, results: Sequence[Result]) -> None:
     """Keeps the outcomes of a cell."""
-    entry = {"version": __version__, "cell": asdict(cell), "runs": [asdict(result) for result in results]}
+    entry = {"code": code_digest(), "cell": asdict(cell), "runs": [asdict(result) for result in results]}
     write_whole(str(folder / f"{cell.name}.json"), (json.dumps(entry) + "\n").encode())
 
 

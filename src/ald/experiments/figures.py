@@ -59,7 +59,9 @@ def bar_chart(title: str, y_label: str, bars: Mapping[str, Point]) -> str:
     parts = frame.axes(title, "", y_label)
     for i, (label, point) in enumerate(bars.items()):
         x, y, base = frame.x(i), frame.y(point.y), frame.y(0.0)
-        parts.append(f'<rect x="{x - 30:.1f}" y="{y:.1f}" width="60" height="{base - y:.1f}" fill="{_COLOURS[1]}"/>')
+        half = 0.35 * (frame.x(1) - frame.x(0))
+        parts.append(f'<rect x="{x - half:.1f}" y="{y:.1f}" width="{2 * half:.1f}" height="{base - y:.1f}" '
+                     f'fill="{_COLOURS[1]}"/>')  # fmt: skip
         top, bottom = frame.y(min(point.y + point.error, 1.0)), frame.y(max(point.y - point.error, 0.0))
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="#000000"/>')
         parts.append(f'<text x="{x:.1f}" y="{base + 18:.1f}" text-anchor="middle">{escape(label)}</text>')

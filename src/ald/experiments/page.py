@@ -61,8 +61,7 @@ _HOW = (
     'published": those are not tested, and their first three groups count, whether or not chance explains them. "As '
     'published" also sees all of the data. Where a list names ages one by one, the interval from the lowest to the '
     "highest counts. A half-space of the linear auditor counts if its people are nearly those of a true group. "
-    "Standard errors that verdicts rest on are those with one run more of each kind, so that they are not 0 where all "
-    "runs agree."
+    "Standard errors behind verdicts are those with one run more of each kind: not 0 where all runs agree."
 )
 
 

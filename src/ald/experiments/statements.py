@@ -107,7 +107,7 @@ def _subset_scan_near(measured: Measured) -> Statement | None:
     near = [
         at
         for at, found in rates.items()
-        if found.share >= ours[at].share - 2 * sqrt(found.error**2 + ours[at].error ** 2)
+        if found.share >= ours[at].share - 2 * sqrt(found.caution**2 + ours[at].caution ** 2)
     ]
     listed = ", ".join(f"rho {at[1]:g}: {found} against {ours[at]}" for at, found in rates.items())
     return Statement(

@@ -19,7 +19,7 @@ def reproduce(
 ) -> list[Path]:
     """Measures what is asked for ("all" or a part), writes all files into a folder, and gives their paths.
 
-    Finished runs are kept in a folder inside it and not computed again.
+    Finished runs are kept in a folder inside it and not computed again, unless the code that decides results changed.
     """
     parts = PARTS if what == "all" else (what,)
     tables = [make() for part, make in (("table-adult", adult_table), ("table-compas", compas_table)) if part in parts]

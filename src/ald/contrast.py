@@ -19,7 +19,7 @@ from ald.stratified import SPREAD, cmh_terms, mantel_haenszel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Contrast:
     """Per rate: log p of no difference, the statistic, the rates under the strata's weights, and their difference.
 
     `everyone`: the rate of both sides together. NaN is undefined. `df` is that of `error` (infinite: normal).
@@ -36,7 +36,7 @@ class Comparison:
     test: str
 
 
-def compare(
+def contrast(
     inside: BoolArray,
     outside: BoolArray,
     strata: IntArray,
@@ -44,7 +44,7 @@ def compare(
     rates: RateCounter,
     *,
     direction: int = 0,
-) -> Comparison:
+) -> Contrast:
     """Those inside against those outside within strata; `direction`: -1 only to their disadvantage, 1 advantage."""
     sides = (rates.signs * direction).astype(np.int64).tolist()
     if not data.design.samples_people:
@@ -67,7 +67,7 @@ def compare(
         if use.any() and is_small(h, b, hs - h, bs - b):
             log_p[r] = exact_log_p([tuple(row) for row in np.stack(columns, axis=1).tolist()], side)
             test = "stratified exact"
-    return Comparison(
+    return Contrast(
         log_p=log_p,
         statistic=statistic,
         inside=found.inside,
@@ -87,7 +87,7 @@ def _by_stratum(side: BoolArray, numbers: IntArray, n: int, data: AuditData) -> 
 
 def _robust(
     inside: BoolArray, outside: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter, sides: list[int]
-) -> Comparison:
+) -> Contrast:
     found = compare_robustly(inside, outside, strata, data, rates)
     design = data.design
     kind = "clusters" if design.weights is None else "weights" if design.clusters is None else "clusters and weights"
@@ -97,7 +97,7 @@ def _robust(
 
     # The statistic as reported: that of the weaker of both tests.
     weaker = np.minimum(np.abs(column("z")), np.abs(column("t")))
-    return Comparison(
+    return Contrast(
         log_p=np.array([rate.log_p(side) for rate, side in zip(found, sides, strict=True)]),
         statistic=weaker**2,
         inside=column("inside"),

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.proportion import proportions_ztest
 
-from ald.comparison import Comparison, compare
+from ald.contrast import Contrast, contrast
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from tests.coded import PARITY, coded
 
@@ -34,14 +34,14 @@ def rows(seed: int, n: int = 3000, strata: int = 6) -> pd.DataFrame:
     return pd.concat([frame, sparse], ignore_index=True)
 
 
-def compared(frame: pd.DataFrame, direction: int = 0, rates: RateCounter = PARITY, **outcome: str) -> Comparison:
+def compared(frame: pd.DataFrame, direction: int = 0, rates: RateCounter = PARITY, **outcome: str) -> Contrast:
     """The comparison of the group with everyone else within strata."""
     # A row number keeps rows from being merged, so that they stay in the order of the frame.
     table = frame.assign(row=np.arange(len(frame)).astype(str))
     data = coded({name: table[name].to_numpy() for name in ("row", *frame.columns)}, attributes=("row",), **outcome)
     order = np.array([int(data.attributes[0].levels[code] or 0) for code in data.codes[0]])
     group, stratum = frame["group"].to_numpy()[order], frame["stratum"].to_numpy()[order]
-    return compare(group, ~group, stratum, data, rates, direction=direction)
+    return contrast(group, ~group, stratum, data, rates, direction=direction)
 
 
 def tables(frame: pd.DataFrame) -> list[np.ndarray[Any, Any]]:
