@@ -141,6 +141,20 @@ def weighted_bincount(codes: AnyArray, counts: IntArray, size: int) -> IntArray:
     return np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
 
 
+def quantile_edges(people: IntArray, bins: int) -> IntArray:
+    """Codes at which at most so many bins of about equal numbers of people start, then the number of codes."""
+    present = np.flatnonzero(people)
+    if len(present) == 0:
+        return np.array([0, len(people)])
+    if len(present) <= bins:
+        starts = present
+    else:
+        running = np.cumsum(people[present])
+        at = np.searchsorted(running, running[-1] * np.arange(1, bins) / bins, side="left") + 1
+        starts = present[np.unique(np.concatenate([[0], at[at < len(present)]]))]
+    return np.concatenate([[0], starts[1:], [len(people)]])
+
+
 def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     """How many of `n` people drawn without replacement fall into each cell (multivariate hypergeometric)."""
     total = int(counts.sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from ald.arrays import IntArray
 from ald.criterion import Condition, Criterion, Interval, Levels
-from ald.data.coded import weighted_bincount
+from ald.data.coded import quantile_edges, weighted_bincount
 from ald.data.columns import Column, is_interval_kind
 from ald.errors import InputError, shorten
 
@@ -75,13 +75,7 @@ def _classes(column: Column, counts: IntArray, bins: int) -> tuple[IntArray, tup
         levels = tuple(Levels(column.name, column.kind, (level,)) for level in column.levels)
         return column.codes.astype(np.int64), (*levels, missing)
     people = weighted_bincount(column.codes, counts, column.n_codes + 1)[: column.n_codes]
-    if column.n_codes <= bins:
-        starts = np.arange(column.n_codes)
-    else:
-        running = np.cumsum(people)
-        at = np.searchsorted(running, running[-1] * np.arange(1, bins) / bins, side="left") + 1
-        starts = np.unique(np.concatenate([[0], at[at < column.n_codes]]))
-    edges = np.append(starts, column.n_codes)
+    edges = quantile_edges(people, bins)
     conditions = tuple(_interval(column, low, high) for low, high in pairwise(edges.tolist()))
     table = np.append(np.searchsorted(edges, np.arange(column.n_codes), side="right") - 1, len(conditions))
     return table[column.codes], (*conditions, missing)

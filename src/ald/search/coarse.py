@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ald.arrays import CodeArray, IntArray
-from ald.data.coded import AuditData, weighted_bincount
+from ald.data.coded import AuditData, quantile_edges, weighted_bincount
 from ald.data.columns import compact
 
 BINS = 32
@@ -64,23 +64,10 @@ def coarse_view(data: AuditData, bins: int = BINS) -> CoarseView:
             table[present] = np.arange(len(present))
             edges, levels = np.arange(len(present) + 1), present
         else:
-            edges, levels = _edges(people, present, bins), np.zeros(0, np.int64)
+            edges, levels = quantile_edges(people, bins), np.zeros(0, np.int64)
             table = np.append(np.searchsorted(edges, np.arange(attribute.size), side="right") - 1, len(edges) - 1)
         n = len(edges) - 1
         columns.append(
             CoarseColumn(bins=compact(table, n)[codes], n=n, edges=edges, levels=levels, nominal=attribute.is_nominal)
         )
     return CoarseView(data=data, columns=tuple(columns))
-
-
-def _edges(people: IntArray, present: IntArray, bins: int) -> IntArray:
-    """Codes at which bins start, and the number of codes at the end."""
-    if len(present) == 0:
-        return np.array([0, len(people)])
-    if len(present) <= bins:
-        starts = present
-    else:
-        running = np.cumsum(people[present])
-        at = np.searchsorted(running, running[-1] * np.arange(1, bins) / bins, side="left") + 1
-        starts = present[np.unique(np.concatenate([[0], at[at < len(present)]]))]
-    return np.concatenate([[0], starts[1:], [len(people)]])
