@@ -131,6 +131,69 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert (out.returncode, out.stderr) == (0, "")
 
 
+# Designs
+
+DESIGNS: dict[str, dict[str, Any]] = {
+    "given": {"given": ["score", "member"], "given_in_criteria": True},
+    "cluster": {"cluster": "person", "repeats": 2},
+    "survey": {"survey_weights": "w"},
+    "everything": {"given": "score", "cluster": "person", "survey_weights": "w", "groups_of_interest": ["sex = F"]},
+    "reference": {"reference": "sex = M", "direction": "disadvantaged"},
+    "outcomes": {"outcome": ["y", "z"]},
+    "split": {"split": "half"},
+    "leaves": {"given": "member", "cluster": "person", "explore": False},
+}
+
+
+def designed(n: int = 900) -> dict[str, list[Any]]:
+    columns = people(n)
+    rng = np.random.default_rng(9)
+    columns["person"] = [f"p{i}" for i in rng.integers(0, n // 4, n)]
+    columns["w"] = rng.uniform(0.2, 5.0, n).tolist()
+    columns["z"] = rng.integers(0, 2, n).tolist()
+    columns["half"] = (np.arange(n) % 2 + 2023).tolist()
+    return columns
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_designs_and_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """With strata, clusters, weights, references and several outcomes, threads and kernels change no byte."""
+    options = {"attributes": ["age", "sex", "score"], "trees": 4} | DESIGNS[name]
+    usual = bytes_of(designed(), threads=1, **options)
+    monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
+    assert bytes_of(designed(), threads=3, **options) == usual
+    monkeypatch.setenv("ALD_KERNEL", "numpy")
+    assert bytes_of(designed(), threads=1, **options) == usual
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_designs_and_the_order_of_rows(name: str) -> None:
+    """With strata, clusters, weights, references and several outcomes, shuffled rows give the same bytes."""
+    options = {"attributes": ["age", "sex", "score"], "trees": 4} | DESIGNS[name]
+    order = np.random.default_rng(1).permutation(900)
+    shuffled = {name: [values[i] for i in order] for name, values in designed().items()}
+    assert bytes_of(shuffled, **options) == bytes_of(designed(), **options)
+
+
+def test_several_notions_and_the_order_of_rows() -> None:
+    """Several notions of one audit give the same bytes for shuffled rows and more threads."""
+    options: dict[str, Any] = {"prediction": "predicted", "truth": "true", "trees": 3, "outcome": None}
+    options["notion"] = ["accuracy", "equalized odds", "statistical parity"]
+    order = np.random.default_rng(1).permutation(800)
+    shuffled = {name: [values[i] for i in order] for name, values in decisions().items()}
+    assert bytes_of(shuffled, threads=3, **options) == bytes_of(decisions(), threads=1, **options)
+
+
+def test_names_of_clusters_do_not_matter() -> None:
+    """People may be numbered or named as one likes, as long as the order of their names is the same."""
+    columns = designed()
+    renamed = columns | {"person": [f"zz{int(name[1:]):06}" for name in columns["person"]]}
+    padded = columns | {"person": [f"p{int(name[1:]):06}" for name in columns["person"]]}
+    options: dict[str, Any] = {"cluster": "person", "attributes": ["age", "sex"], "trees": 3}
+    assert bytes_of(renamed, **options) == bytes_of(padded, **options)
+
+
 def test_public_data() -> None:
     """On COMPAS, threads and kernels change no byte."""
     path = public_data("compas.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import os
 import pkgutil
 import re
@@ -124,6 +125,19 @@ def test_every_public_name_is_documented(name: str) -> None:
     assert re.search(rf"\bald\.{name}\b", read(ROOT / "docs" / "python.md"))
 
 
+def test_every_option_is_documented() -> None:
+    """docs/python.md and docs/audits.md, or the page of the command line, name every keyword of the two functions."""
+    pages = " ".join(text for name in ("python", "audits", "cli") for text in [read(ROOT / "docs" / f"{name}.md")])
+    for function in (ald.audit, ald.assess):
+        for name in inspect.signature(function).parameters:
+            option = {
+                "kinds": "kind",
+                "groups_of_interest": "group-of-interest",
+                "profile_columns": "profile-column",
+            }.get(name, name.replace("_", "-"))
+            assert f"`{name}" in pages or f"--{option}" in pages or name in ("data", "progress"), name
+
+
 @each_page
 def test_dotted_names_exist(page: Path) -> None:
     """Every dotted name of the package that a page mentions is a module or an attribute of one."""
@@ -230,6 +244,7 @@ def test_every_key_of_the_document_is_documented() -> None:
             profile_columns={"sex": "gender"},
         ),
         ald.audit(columns, prediction="said", truth="truth", notion="equalized odds"),
+        ald.audit(columns, outcome="said", given="sex", groups_of_interest="age > 50", seed=1),
     ]
     # Dictionaries by rate, by position in a list or by names of the user, not by key.
     keyed = frozenset({"parts", "rates_inside", "rates_outside", "ratios", "part_intervals", "sides", "columns"})

@@ -1,0 +1,119 @@
+"""What reports say of named groups, strata, designs and several questions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ald
+from ald.datasets import load_berkeley
+from tests.tables import decisions, hostile, people
+
+BERKELEY: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
+
+
+def words(audit: ald.Audit) -> str:
+    """The text of a report in one line."""
+    return " ".join(str(audit).split())
+
+
+def test_named_groups_have_a_line_each() -> None:
+    """A report tells size, psi, interval, rates, test and p of every named group, and psi without strata."""
+    text = words(ald.assess(load_berkeley(), ["gender = female", "department = A"], given="department", **BERKELEY))
+    assert "0 of 2 named groups with a significant disparity (level 0.05), tested on all 4,526 people." in text
+    assert (
+        "Named group: gender = female (1,835 people): psi +0.018 (95% interval -0.011 to +0.047), selection 33.4% "
+        "against 31.6%; stratified chi2, adjusted p = 0.22. Without regard to department psi is -0.142."
+    ) in text
+    assert "Named group: department = A (933 people): undefined. Nobody can be compared" in text
+
+
+def test_strata_are_shown_where_people_are_compared() -> None:
+    """A line per stratum with both sides; strata in which the group has nobody are not shown."""
+    audit = ald.audit(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
+    text = words(audit)
+    assert "department = A and gender = female, given department = A: selection 80.0% against 61.8% (+0.182)" in text
+    assert "given department = B" not in text
+
+
+def test_many_strata_are_cut_short() -> None:
+    """A dozen strata are shown, those of the largest weight, and the number of others."""
+    audit = ald.assess(people(2000), "sex = F", outcome="y", given="score", given_bins=30)
+    text = words(audit)
+    assert text.count("sex = F, given ") == 13
+    assert "18 more strata: the JSON document has them." in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"given": "member"}, "Given member: people are compared within 2 strata."),
+        ({"cluster": "person"}, "Rows are about 300 different people by person (150 for the search)."),
+        ({"survey_weights": "w"}, "Rates and tests are of the population, by the survey weights w."),
+        ({"reference": "all"}, "Rates outside and psi: among all."),
+        ({"reference": "sex = M"}, "Rates outside and psi: among sex = M."),
+        ({"direction": "advantaged"}, "Only advantaged groups were looked for, by one-sided tests."),
+        ({"split": "half"}, "Who is searched and who tests was given by the column half."),
+    ],
+)
+def test_designs_are_said(options: dict[str, Any], sentence: str) -> None:
+    """Reports say what was compared with what, as text and as Markdown; plain audits say nothing of it."""
+    columns = people() | {
+        "person": [f"p{i // 2}" for i in range(600)],
+        "w": [0.5, 1.5] * 300,
+        "half": [1] * 300 + [2] * 300,
+    }
+    audit = ald.audit(columns, outcome="y", trees=2, attributes=["age", "sex"], **options)
+    assert sentence in words(audit)
+    assert sentence in audit.to_markdown().replace("\\", "")
+    assert sentence not in words(ald.audit(columns, outcome="y", trees=2, attributes=["age", "sex"]))
+
+
+def test_several_notions_are_told_apart() -> None:
+    """With several notions every row of the table names its own, in every format."""
+    audit = ald.audit(
+        decisions(3000), prediction="predicted", truth="true", trees=3, notion=["accuracy", "equalized odds"]
+    )
+    assert {found.notion for found in audit.groups} == {"accuracy", "equalized odds"}
+    text = words(audit)
+    assert "notion accuracy" in text
+    assert "notion equalized odds" in text
+    assert "in / out ," not in text
+    rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
+    assert [row["notion"] for row in rows] == [found.notion for found in audit.groups]
+    frame = audit.to_frame("pandas")
+    assert frame.notion.tolist() == [found.notion for found in audit.groups]
+    assert "| notion |" in audit.to_markdown()
+    assert "Smallest |psi| for equalized odds that these tests find" in text
+
+
+def test_several_outcomes_are_told_apart() -> None:
+    """With several outcomes every row of the table names its own."""
+    columns = people(2000)
+    rng = np.random.default_rng(0)
+    columns["z"] = (rng.random(2000) < 0.3 + 0.3 * (np.array(columns["sex"]) == "F")).astype(int).tolist()
+    audit = ald.audit(columns, outcome=["y", "z"], trees=3)
+    rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
+    assert {row["outcome"] for row in rows} == {"y", "z"}
+    assert "Outcome: y, z, favourable value: 1 or true, as assumed." in words(audit)
+
+
+def test_one_question_needs_no_name() -> None:
+    """With one notion and one outcome no column names them."""
+    header = ald.audit(people(), outcome="y", trees=2).to_csv().splitlines()[0].split(",")
+    assert "notion" not in header
+    assert "outcome" not in header
+
+
+def test_hostile_names_are_shown_harmlessly() -> None:
+    """Names of named groups and strata cannot act on who prints them."""
+    columns = hostile(["n\x1b[31m"], ["<b>", "\x1b[2J", "=1+1"]) | {"s\x1b": ["x", "y"] * 200}
+    criterion = ald.Criterion([ald.Levels("n\x1b[31m", "nominal", ("\x1b[2J",))])
+    audit = ald.assess(columns, criterion, outcome="y", given="s\x1b")
+    assert audit.named[0].size > 0
+    assert "\x1b" not in str(audit) + audit.to_markdown() + audit.to_csv()
+    assert "<b>" not in audit.to_markdown()
