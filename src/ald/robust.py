@@ -115,8 +115,9 @@ def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_
     """How many clusters (or people, where everyone is one) every stratum has."""
     if alone:
         return np.asarray(np.bincount(stratum, people, minlength=n_strata), dtype=float)
-    pairs = np.unique(np.stack([stratum, unit], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=n_strata).astype(float)
+    n_units = int(unit.max()) + 1
+    pairs = np.unique(stratum * n_units + unit)
+    return np.bincount(pairs // n_units, minlength=n_strata).astype(float)
 
 
 def _sum_of_squares(values: FloatArray, unit: IntArray, people: FloatArray, clustered: bool) -> float:

@@ -60,12 +60,14 @@ def make_strata(columns: Sequence[Column], counts: IntArray, bins: int | None) -
     """Strata of all combinations of the factors' classes that occur; numbers in quantile bins, others by level."""
     people = int(counts.sum())
     classes, factors = [], []
+    numbers = np.zeros(len(counts), np.int64)
     for column in columns:
-        numbers, conditions = _classes(column, counts, bins or default_bins(people))
-        classes.append(numbers)
+        own, conditions = _classes(column, counts, bins or default_bins(people))
+        classes.append(own)
         factors.append(Factor(name=column.name, conditions=conditions))
-    distinct, numbers = np.unique(np.stack(classes, axis=1), axis=0, return_inverse=True)
-    return Strata(numbers=numbers.reshape(-1), classes=distinct, factors=tuple(factors))
+        numbers = np.unique(numbers * len(conditions) + own, return_inverse=True)[1]
+    first = np.unique(numbers, return_index=True)[1]
+    return Strata(numbers=numbers, classes=np.stack([own[first] for own in classes], axis=1), factors=tuple(factors))
 
 
 def _classes(column: Column, counts: IntArray, bins: int) -> tuple[IntArray, tuple[Condition, ...]]:
