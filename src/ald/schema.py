@@ -245,7 +245,9 @@ def _check_sizes(document: dict[str, Any]) -> None:
         keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
-        if any(set(entry[name]) != keys for name in by_rate) or any(len(pair) != 2 for pair in bounds):
+        named = [entry[name] for name in by_rate]
+        named += [stratum[name] for stratum in entry["strata"] for name in ("parts", "rates_inside", "rates_outside")]
+        if any(set(values) != keys for values in named) or any(len(pair) != 2 for pair in bounds):
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
             )
