@@ -147,6 +147,13 @@ def test_columns_that_do_not_say(values: list[Any], problem: str) -> None:
         own_halves(load({"y": [0, 1, 0], "s": values}), Roles(outcome="y", split="s"), None, None)
 
 
+def test_numbers_written_as_words_are_numbers() -> None:
+    """Years that came as words are in the order of the years."""
+    halves = own_halves(load({"y": [0, 1, 0], "s": ["2024", "999", "2024"]}), Roles(outcome="y", split="s"), None, None)
+    assert halves is not None
+    assert halves.tolist() == [1, 0, 1]
+
+
 def test_own_halves_must_not_share_people() -> None:
     """A person with rows in both halves is an error that names one."""
     table = load({"y": [0, 1, 0, 1], "s": [1, 1, 2, 2], "id": ["a", "b", "b", "c"]})

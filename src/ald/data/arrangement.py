@@ -7,7 +7,7 @@ import numpy as np
 from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.criterion import Criterion
 from ald.data.coded import weighted_bincount
-from ald.data.columns import Column, is_interval_kind
+from ald.data.columns import Column, is_interval_kind, parse_numbers
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, InputError, shorten
@@ -126,6 +126,9 @@ def _halves_by(column: Column) -> IntArray:
             return np.asarray(column.codes != folded.index(first), dtype=np.int64)
     if is_interval_kind(column.kind) or column.kind == "ordinal":
         return column.codes.astype(np.int64)
+    numbers = parse_numbers(words)
+    if numbers is not None and not np.isnan(numbers).any():
+        return np.asarray(numbers == numbers.max(), dtype=np.int64)[column.codes]
     known = "; ".join(f"{first} and {second}" for first, second in HALF_WORDS)
     raise ColumnError(
         f"split {column.name!r} has the values {shown}: which of them is for the search? Use numbers or dates (the "

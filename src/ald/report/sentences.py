@@ -224,7 +224,10 @@ def lead(audit: Audit) -> list[str]:
 
 def could_have_seen(audit: Audit) -> list[str]:
     """What the audit could have seen, in a sentence."""
-    seen = [entry for entry in audit.detectable if entry.psi is not None]
+    # Of several questions the first: the table has all of them.
+    first = audit.detectable[:1]
+    asked = {(entry.notion, entry.outcome) for entry in first}
+    seen = [entry for entry in audit.detectable if entry.psi is not None and (entry.notion, entry.outcome) in asked]
     if not seen:
         return ["With so few people, even the largest possible disparity would usually have been missed."]
     chosen = {seen[0].share: seen[0], seen[-1].share: seen[-1]}.values()
