@@ -235,3 +235,25 @@ def test_models_of_adult_with_and_without_sex() -> None:
     assert rate.gap_first == pytest.approx(gaps[0], abs=0.05)
     assert rate.change == pytest.approx(gaps[1] - gaps[0], abs=0.06)
     assert abs(rate.change) > 0.1
+
+
+def test_changes_in_no_direction_are_no_finding() -> None:
+    """A group in which the second model changes many predictions, as often up as down, has no changed gap."""
+    listed = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = 6000
+        old = rng.integers(2, size=n)
+        group = rng.random(n) < 0.05
+        new = np.where(group, rng.permutation(old), old)
+        columns = {"g": np.where(group, "in", "out"), "old": old, "new": new, "y": rng.integers(2, size=n)}
+        found = ald.compare(columns, predictions=("old", "new"), truth="y", notion="statistical parity", seed=seed)
+        listed += bool(found.groups)
+    assert listed <= 3
+
+
+def test_many_changes_in_one_direction() -> None:
+    """log p stays finite where more people changed than the exact test usually looks at."""
+    assert (
+        -1e5 < exact_log_p(1000, 401, np.array([0, 99_599, 401])) < exact_log_p(1000, 390, np.array([0, 99_599, 401]))
+    )

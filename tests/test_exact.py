@@ -52,3 +52,14 @@ def test_one_sided_tests_are_fishers(a: int, b: int, c: int, d: int, side: tuple
         return
     ours = np.exp(exact_log_p([(a, a + b, a + c, a + b + c + d)], side[0]))
     assert ours == pytest.approx(fisher_exact([[a, b], [c, d]], alternative=side[1]).pvalue, rel=1e-6)
+
+
+def test_strata_far_out_do_not_underflow() -> None:
+    """Where probabilities underflow, log p is still that of the strata: of equal extreme ones, the sum of their own."""
+    stratum = (200, 200, 200, 500_000)
+    assert exact_log_p([stratum, stratum]) == pytest.approx(2 * exact_log_p([stratum]), rel=1e-9)
+    first = stats.hypergeom.logpmf(np.arange(201), 500_000, 200, 200)
+    second = stats.hypergeom.logpmf(np.arange(11), 100, 30, 10)
+    sums = np.add.outer(np.arange(201), np.arange(11))
+    expected = special.logsumexp(np.add.outer(first, second)[sums >= 203])
+    assert exact_log_p([stratum, (3, 10, 30, 100)], side=1) == pytest.approx(expected, rel=1e-6)

@@ -13,6 +13,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.sandwich_covariance import S_crosssection
 
+import ald
 from ald.notions import FNR, FPR, RateCounter
 from ald.robust import Robust, compare_robustly
 from tests.coded import PARITY, coded
@@ -241,3 +242,25 @@ def test_no_difference_is_seldom_found(weights: bool) -> None:
     # Whoever takes the rows of a person for people finds more, beyond chance.
     alone = [compared(frame, weights=True)[0].log_p() for frame in frames]
     assert sum(p < np.log(0.05) for p in alone) > stats.binom.isf(1e-5, runs, 0.05)
+
+
+def test_no_difference_without_variance_is_no_difference() -> None:
+    """People who are alike in every respect show no difference: p is 1, and never undefined."""
+    columns = {"g": ["a", "a", "b", "b"] * 40, "p": [f"p{i // 4}" for i in range(160)], "y": [1, 0, 1, 0] * 40}
+    (found,) = ald.assess(columns, "g = a", outcome="y", cluster="p").named
+    assert (found.psi, found.p_value) == (0.0, 1.0)
+
+
+def test_a_weight_that_outweighs_all_others_leaves_little_to_learn() -> None:
+    """With one huge weight in the group psi and its interval are there, and p is not small."""
+    rng = np.random.default_rng(3)
+    columns = {
+        "g": ["a"] * 30 + ["b"] * 970,
+        "w": [5000.0] + [1.0] * 999,
+        "y": [1] + rng.integers(0, 2, 999).tolist(),
+    }
+    (found,) = ald.assess(columns, "g = a", outcome="y", survey_weights="w").named
+    assert found.undefined == ""
+    assert found.psi is not None
+    assert found.p_value is not None
+    assert found.p_value > 0.05

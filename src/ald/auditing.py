@@ -292,6 +292,13 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
     """The coded data, with the groups in words that the settings name."""
     reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
     named = [Criterion.parse(text, table) for text in config.groups_of_interest]
+    for criterion in (*named, *(() if reference is None else (reference,))):
+        for condition in criterion:
+            if condition.attribute in roles.outcome_columns:
+                raise SettingError(
+                    f"the group {str(criterion)!r} is described by {condition.attribute!r}, which is what is audited: "
+                    "its members differ in that by definition"
+                )
     least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
     prepared = prepare(
         table,

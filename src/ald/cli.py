@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ald import commands
-from ald.errors import AldError, InputError, SettingError, nearest
+from ald.errors import AldError, CriterionError, InputError, SettingError, nearest
 from ald.version import __version__
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def main() -> None:
     except AldError as error:
         from ald.criterion import visible
 
-        click.echo(f"Error: {visible(str(error))}", err=True)
+        # An error in a criterion shows the place on lines of its own, in which nothing is left to be made visible.
+        lines = str(error).split("\n") if isinstance(error, CriterionError) else [str(error)]
+        click.echo("Error: " + "\n".join(visible(line) for line in lines), err=True)
         status = 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -90,7 +92,9 @@ def _data_options(command: Command) -> Command:
     """The options that say what is compared with what; their names are those of `ald.audit`."""
     return _options(command, [
         click.option("--outcome", multiple=True, help="Column to audit. May be repeated."),
-        click.option("--favourable", help="Its favourable value (not needed for 0/1 and true/false)."),
+        click.option("--favourable", multiple=True, metavar="VALUE",
+                     help="Its favourable value (not needed for 0/1 and true/false); of several outcomes "
+                     "OUTCOME=VALUE, repeated."),
         click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome."),
         click.option("--truth", help="Column of what was true."),
         click.option("--weights", help="Column that says how many people a row stands for."),
@@ -98,7 +102,9 @@ def _data_options(command: Command) -> Command:
         click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND",
                      help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in "
                      "order: 'size=S<M<L'."),
-        click.option("--given", help="Legitimate factors, separated by commas: people are compared within strata."),
+        click.option("--given", multiple=True, metavar="COLUMNS",
+                     help="Legitimate factors, separated by commas: people are compared within strata. May be "
+                     "repeated."),
         click.option("--given-bins", type=int, help="Quantiles that numbers among them are cut into."),
         click.option("--cluster", help="Column that says whom a row is about, where people have several rows."),
         click.option("--direction", help="disadvantaged or advantaged: one-sided tests.  [default: both]"),
@@ -125,7 +131,8 @@ def _output_options(command: Command) -> Command:
 def _search_options(command: Command) -> Command:
     """The options of the search."""
     return _options(command, [
-        click.option("--attributes", help="Columns that may describe groups, separated by commas.  [default: others]"),
+        click.option("--attributes", multiple=True, metavar="COLUMNS",
+                     help="Columns that may describe groups, separated by commas. May be repeated.  [default: others]"),
         click.option("--given-in-criteria", is_flag=True, default=None, help="Legitimate factors may describe groups."),
         click.option("--group-of-interest", "groups_of_interest", multiple=True, metavar="WORDS",
                      help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
@@ -247,7 +254,7 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     multiple=True,
     required=True,
     type=click.Path(),
-    help="Where to write; format by ending: .html, .json, .csv, .md, .txt. May be repeated.",
+    help="Where to write; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. May be repeated.",
 )
 @click.option("--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256.")
 def report(document: str, output: tuple[str, ...], data: str | None) -> None:
@@ -313,7 +320,9 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     for name in ("attributes", "given"):
         if name in given:
-            given[name] = commands.split_names(given[name])
+            given[name] = [column for text in given[name] for column in commands.split_names(text)]
+    if "favourable" in given:
+        given["favourable"] = _favourable(given["favourable"], given.get("outcome", ()))
     for name in ("outcome", "notion"):
         if name in given and len(given[name]) == 1:
             given[name] = given[name][0]
@@ -322,6 +331,19 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     if "profile_columns" in given:
         given["profile_columns"] = dict(_parse_role(text) for text in given["profile_columns"])
     return given
+
+
+def _favourable(values: tuple[str, ...], outcomes: tuple[str, ...]) -> str | dict[str, str]:
+    """One favourable value, or one for each of several outcomes."""
+    pairs = [value.partition("=") for value in values]
+    if len(outcomes) > 1 and all(sign and name in outcomes for name, sign, _ in pairs):
+        return {name: value for name, _, value in pairs}
+    if len(values) > 1:
+        raise SettingError(
+            "--favourable is given more than once: give it once, or of several outcomes as OUTCOME=VALUE, such as "
+            "--favourable approved=yes"
+        )
+    return values[0]
 
 
 def _parse_kind(text: str) -> tuple[str, str | list[str]]:

@@ -366,6 +366,9 @@ def _test(inside: IntArray, everyone: IntArray, response: Response) -> list[tupl
             log_p = exact_log_p(int(side[0]), int(side[1]), counts)
         else:
             log_p = float(chi2_log_sf(np.array([statistic]), np.array([1]))[0])
+        # These tests hold if both sides change alike. A group whose people change more often, but in no direction, has
+        # the same gap: so the test with each side's own variance must agree.
+        log_p = max(log_p, _own_variances_log_p(inside, everyone - inside, one))
         out.append((statistic, log_p, bool(small)))
     return out
 
@@ -378,7 +381,8 @@ def exact_log_p(size: int, observed: int, counts: IntArray) -> float:
     """
     worse, same, better = (int(count) for count in counts)
     total = worse + same + better
-    up, down = np.meshgrid(np.arange(min(better, size, _MOST) + 1), np.arange(min(worse, size, _MOST) + 1))
+    most = max(_MOST, abs(observed) + _MOST)
+    up, down = np.meshgrid(np.arange(min(better, size, most) + 1), np.arange(min(worse, size, most) + 1))
     rest = size - up - down
     possible = (rest >= 0) & (rest <= same)
     up, down, rest = up[possible], down[possible], rest[possible]
@@ -404,13 +408,26 @@ def _rate_change(inside: IntArray, outside: IntArray, rate: int, notion: Notion)
     )
 
 
+def _own_variances_log_p(inside: IntArray, outside: IntArray, response: Response) -> float:
+    """log p of equal means with a variance for each side; 0 where neither varies."""
+    middle, spread = _moments(inside, outside, response)
+    if spread == 0:
+        return 0.0 if middle == 0 else float("-inf")
+    return float(chi2_log_sf(np.array([(middle / spread) ** 2]), np.array([1]))[0])
+
+
 def _interval(inside: IntArray, outside: IntArray, response: Response, level: float) -> tuple[float, float]:
     """The interval of the change of the gap: the difference of two means of differences, by its standard error."""
+    middle, spread = _moments(inside, outside, response)
+    z = float(-special.ndtri(level / 2))
+    return middle - z * spread, middle + z * spread
+
+
+def _moments(inside: IntArray, outside: IntArray, response: Response) -> tuple[float, float]:
+    """The difference of two means of differences, and its standard error."""
     moments: list[tuple[float, float]] = []
     for counts in (inside, outside):
         n, s, q = (float(value[0]) for value in response.sums(counts.astype(float)))
         mean = s / n
         moments.append((mean, (q / n - mean**2) / max(n - 1, 1)))
-    middle, spread = moments[0][0] - moments[1][0], float(np.sqrt(moments[0][1] + moments[1][1]))
-    z = float(-special.ndtri(level / 2))
-    return middle - z * spread, middle + z * spread
+    return moments[0][0] - moments[1][0], float(np.sqrt(moments[0][1] + moments[1][1]))

@@ -113,6 +113,12 @@ class AuditConfig:
                     f"a threshold together with a direction needs a notion of one rate; {notion.name!r} has "
                     f"{len(notion.rates)}"
                 )
+        if self.threshold > 0 and self.reference == "all":
+            raise SettingError(
+                "a threshold is for differences from everyone else or from a reference group, not from all"
+            )
+        if self.given_bins is not None and not self.given:
+            raise SettingError("given_bins says how numbers among given=... are cut, but nothing is given")
         if self.given_in_criteria and not self.given:
             raise SettingError("given_in_criteria says that given=... may describe groups, but nothing is given")
         if self.fraction == 1:

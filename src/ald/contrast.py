@@ -74,7 +74,8 @@ def contrast(
         outside=found.outside,
         everyone=found.everyone,
         difference=found.difference,
-        error=found.error,
+        # Sato's error is too small by chance where the group has few hits or misses: at least that of no difference.
+        error=np.maximum(found.error, np.sqrt(variance) / found.weight),
         df=np.full(len(log_p), np.inf),
         test=test,
     )

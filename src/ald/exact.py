@@ -18,6 +18,9 @@ from ald.arrays import FloatArray
 SMALL = 20.0
 # Outcomes this close in probability to the observed one count as equally likely, as in other software.
 _EQUAL = 1e-7
+# How far probabilities are tilted at most, and how often the range of tilts is halved.
+_MOST_TILT = 50.0
+_HALVINGS = 60
 
 
 def is_small(hits_in: int, base_in: int, hits_out: int, base_out: int) -> bool:
@@ -39,20 +42,42 @@ def exact_log_p(strata: Sequence[tuple[int, int, int, int]], side: int = 0) -> f
     >>> round(float(np.exp(exact_log_p([(8, 10, 10, 24)]))), 6)
     0.00267
     """
-    observed, low, offset = 0, 0, 0.0
-    total = np.ones(1)
-    for hits_in, base_in, hits, base in strata:
-        first, log_pmf = _hypergeometric(base_in, hits, base)
-        observed, low = observed + hits_in, low + first
-        peak = float(log_pmf.max())
-        if len(strata) == 1:
-            return _tail(log_pmf, observed - low, side)
+    parts = [_hypergeometric(base_in, hits, base) for _, base_in, hits, base in strata]
+    observed = sum(hits_in for hits_in, *_ in strata)
+    position = observed - sum(first for first, _ in parts)
+    log_pmf = parts[0][1] if len(parts) == 1 else _log_sum(parts, 0.0)
+    if not np.isfinite(log_pmf[position]):
+        # So far out that probabilities underflow: tilted towards what was observed, they do not.
+        log_pmf = np.maximum(log_pmf, _log_sum(parts, _tilt(parts, observed)))
+    return _tail(log_pmf, position, side)
+
+
+def _log_sum(parts: Sequence[tuple[int, FloatArray]], tilt: float) -> FloatArray:
+    """log probabilities of a sum of independent numbers, each from its first value on, as tilted by so much."""
+    total, offset = np.ones(1), 0.0
+    for first, log_pmf in parts:
+        tilted = log_pmf + tilt * (first + np.arange(len(log_pmf)))
+        peak = float(tilted.max())
         with np.errstate(under="ignore"):
-            total = np.convolve(total, np.exp(log_pmf - peak))
+            total = np.convolve(total, np.exp(tilted - peak))
             scale = float(total.max())
         total, offset = total / scale, offset + peak + float(np.log(scale))
+    low = sum(first for first, _ in parts)
     with np.errstate(divide="ignore"):
-        return _tail(np.log(total) + offset, observed - low, side)
+        return np.asarray(np.log(total) + offset - tilt * (low + np.arange(len(total))))
+
+
+def _tilt(parts: Sequence[tuple[int, FloatArray]], observed: int) -> float:
+    """The exponential tilt under which the sum is expected to be what was observed."""
+    low, high = -_MOST_TILT, _MOST_TILT
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        mean = 0.0
+        for first, log_pmf in parts:
+            x = first + np.arange(len(log_pmf))
+            mean += float(np.sum(x * special.softmax(log_pmf + middle * x)))
+        low, high = (middle, high) if mean < observed else (low, middle)
+    return (low + high) / 2
 
 
 def _hypergeometric(base_in: int, hits: int, base: int) -> tuple[int, FloatArray]:

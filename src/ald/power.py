@@ -59,6 +59,6 @@ def detectable(
         psi = threshold + float(np.sqrt(noncentrality / precision.sum()))
         # The group's rate is mean + psi (1 - share) or mean - psi (1 - share), and must be a rate.
         possible = np.all((mean + psi * (1 - share) <= 1) | (mean - psi * (1 - share) >= 0))
-        found = rounded(psi) if possible and np.isfinite(psi) else None
+        found = rounded(psi) if possible and np.isfinite(psi) and psi > threshold else None
         out.append(Detectable(share=share, psi=found, notion=notion.name, outcome=outcome))
     return tuple(out)

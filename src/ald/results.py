@@ -100,12 +100,20 @@ def design_details(
     if strata is not None:
         outside = others(member, data, config.reference_kind)
         rates = RateCounter(notion.rates, data.n_cells)
-        out["strata"], out["psi_crude"] = _strata(member, outside, data, rates, notion, strata)
+        with_all = config.reference_kind == "all"
+        out["strata"], out["psi_crude"] = _strata(member, outside, data, rates, notion, strata, with_all=with_all)
     return out
 
 
 def _strata(
-    member: BoolArray, outside: BoolArray, data: AuditData, rates: RateCounter, notion: Notion, strata: Strata
+    member: BoolArray,
+    outside: BoolArray,
+    data: AuditData,
+    rates: RateCounter,
+    notion: Notion,
+    strata: Strata,
+    *,
+    with_all: bool,
 ) -> tuple[tuple[StratumResult, ...], float | None]:
     """The group in every stratum, those of the largest weight, in the strata's order; and psi over all people."""
     assert data.design.strata is not None
@@ -118,8 +126,11 @@ def _strata(
         sizes.append(np.bincount(data.design.strata[side], data.counts[side], minlength=len(strata)).astype(np.int64))
     hits, bases = ([f(table, rates) for table in tables] for f in (_hits, _bases))
     with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.nan_to_num(bases[0] * bases[1] / (bases[0] + bases[1]))
+        if with_all:
+            hits, bases = ([side[0], side[0] + side[1]] for side in (hits, bases))
         rate_in, rate_out = (hit / base for hit, base in zip(hits, bases, strict=True))
-        weight = np.nan_to_num(bases[0] * bases[1] / (bases[0] + bases[1])).mean(axis=0)
+        weight = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
         crude = [hit.sum(axis=1) / base.sum(axis=1) for hit, base in zip(hits, bases, strict=True)]
     shares = weight / max(float(weight.sum()), 1e-300)
     largest = np.argsort(-shares, kind="stable")[:STRATA_SHOWN]

@@ -98,17 +98,23 @@ def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntA
     steady = _exchangeable(lever, residual, spread[stratum], unit, people, clustered)
     own = _sum_of_squares(lever * beyond, unit, people, clustered)
     df = _degrees_of_freedom(lever**2 * spread[stratum], unit, people, clustered)
-    if not (max(sandwich, steady) > 1e-12 and df >= 1.0):
+    if not max(sandwich, steady) > 1e-12:
         return UNDEFINED
-    with np.errstate(divide="ignore"):
-        return Robust(
-            **rate,
-            difference=difference,
-            error=float(np.sqrt(max(own, steady)) / scale),
-            df=df,
-            z=excess / np.sqrt(steady) if steady > 0 else np.inf * np.sign(excess),
-            t=excess / np.sqrt(sandwich) if sandwich > 0 else np.inf * np.sign(excess),
-        )
+    return Robust(
+        **rate,
+        difference=difference,
+        error=float(np.sqrt(max(own, steady)) / scale),
+        # Where one cluster or weight outweighs all others there is next to nothing to learn from: t with 1 df says so.
+        df=max(df, 1.0),
+        z=_standardised(excess, steady),
+        t=_standardised(excess, sandwich),
+    )
+
+
+def _standardised(excess: float, variance: float) -> float:
+    if variance > 0:
+        return float(excess / np.sqrt(variance))
+    return 0.0 if abs(excess) < 1e-12 else float(np.copysign(np.inf, excess))
 
 
 def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_strata: int, alone: bool) -> FloatArray:

@@ -55,7 +55,8 @@ class MantelHaenszel:
     """Per rate the mean difference within strata, weighted by w = n_in n_out / (n_in + n_out).
 
     inside, outside: the rates under the same weights; everyone: that of both together. error: Sato's standard error,
-    which holds for few large strata and for many small ones. compared: people in strata that have both sides.
+    which holds for few large strata and for many small ones. weight: the sum of all w. compared: people in strata that
+    have both sides.
     """
 
     difference: FloatArray
@@ -63,6 +64,7 @@ class MantelHaenszel:
     inside: FloatArray
     outside: FloatArray
     everyone: FloatArray
+    weight: FloatArray
     compared: IntArray
 
 
@@ -87,6 +89,7 @@ def mantel_haenszel(inside: IntArray, outside: IntArray, rates: RateCounter) -> 
         inside=means[0],
         outside=means[1],
         everyone=means[2],
+        weight=np.where(scale > 0, scale, np.nan),
         compared=np.where(both, n + m, 0.0).sum(axis=-1).astype(np.int64),
     )
 

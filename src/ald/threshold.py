@@ -69,6 +69,12 @@ def several_rates_log_p(inside: IntArray, outside: IntArray, rates: RateCounter,
     difference = differences[0] - differences[1]
     sign = np.where(difference >= 0, 1.0, -1.0)
     spread = np.einsum("rsi,ri,si->i", variance[0] + variance[1], sign, sign) / len(difference) ** 2
+    # With no hits, or no misses, a side seems not to vary: at least the variance of no difference counts.
+    hits, bases = (f(inside) + f(outside) for f in (rates.hit, rates.base))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = hits / bases
+        pooled = mean * (1 - mean) * (1 / rates.base(inside) + 1 / rates.base(outside))
+    spread = np.maximum(spread, pooled.sum(axis=0) / len(difference) ** 2)
     psi = np.abs(difference).mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = special.log_ndtr(-(psi - threshold) / np.sqrt(spread)) + len(difference) * np.log(2.0)

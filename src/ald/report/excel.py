@@ -15,7 +15,7 @@ from ald.criterion import visible
 from ald.errors import needed_extra
 from ald.findings import Finding
 from ald.report.summary import Report
-from ald.report.table import Cell, Entry, Table, columns, confidence_text
+from ald.report.table import Cell, Entry, Table, columns, confidence_text, tabulated
 from ald.report.words import shortened
 
 # Same audit, same bytes: the time that every workbook carries.
@@ -57,7 +57,7 @@ def to_excel(report: Report) -> bytes:
         writer = _Writer(workbook)
         audit = report.audit
         writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
-        writer.sheet("Findings", *_findings(report, audit.groups))
+        writer.sheet("Findings", *_findings(report, tabulated(audit)))
         writer.sheet("Candidates", *_findings(report, audit.candidates[: _ROWS - 1]))
         for section in report.sections:
             if section.table is not None:

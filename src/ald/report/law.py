@@ -68,8 +68,9 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         f"Selected are those with {_selected(audit)}. The selection rate is the share of a category that is selected; "
         "the impact ratio is this rate divided by that of the most selected category of the same table. The law sets "
         "no value from which on an impact ratio is acceptable.",
-        f"Counted on all {people:,} people, not on the half that was kept for the tests: {named}. The rule goes by the "
-        "categories of the EEO-1 Component 1 report; whether the columns hold these is for you to check.",
+        f"Counted on all {people:,} {'people' if audit.data_summary.clusters is None else 'rows'}, not on the half "
+        f"that was kept for the tests{', and not weighted' if audit.config.survey_weights else ''}: {named}. The rule "
+        "goes by the categories of the EEO-1 Component 1 report; whether the columns hold these is for you to check.",
     ]
     absent = [_ROLES[role] for role in _ROLES if role not in profile.columns]
     if absent:

@@ -89,7 +89,7 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     title = "#" * heading
     lines = [f"{title} {escape(report.title)}", "", f"**{escape(report.headline)}**", ""]
     lines += _paragraphs((*report.lead, report.limitation))
-    lines += [f"{title}# {'Groups found' if report.cards else 'No group is listed'}", ""]
+    lines += [f"{title}# {report.groups_title}", ""]
     lines += _paragraphs((report.result,))
     if report.cards:
         lines += _ranked(report)

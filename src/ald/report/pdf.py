@@ -61,11 +61,12 @@ def _content(report: Report) -> dict[str, Any]:
         "warnings": [_cut(warning) for section in report.sections if section.key == "warnings"
                      for warning in section.paragraphs],
         "limitation": report.limitation,
-        "groups-title": "Groups found" if cards else "No group is listed",
+        "groups-title": report.groups_title,
         "result": visible(report.result),
         "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
         "table": _table(report.table),
-        "nothing": [] if cards else ["What the audit could have seen, and how it was done, follows."],
+        "nothing": [] if cards or not report.audit.config.search else
+                   ["What the audit could have seen, and how it was done, follows."],
         "cards": [_card(card) for card in cards],
         "sections": [
             {"title": visible(section.title), "paragraphs": [_cut(text, 4 * _LONG) for text in section.paragraphs],

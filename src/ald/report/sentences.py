@@ -44,8 +44,10 @@ _STRATA = 12
 
 def compared_with(config: AuditConfig) -> str:
     """Whom a group is compared with: everyone else, everyone, or those of the reference group, of the same stratum."""
-    who = {"rest": "everyone else", "all": "everyone"}.get(config.reference, f"those with {config.reference}")
-    return f"{who} with the same {joined([quote(name) for name in config.given])}" if config.given else who
+    who = {"rest": "everyone else", "all": "everyone"}.get(
+        config.reference, f"those outside the group with {config.reference}"
+    )
+    return f"{who} of the same stratum of {joined([quote(name) for name in config.given])}" if config.given else who
 
 
 def statement(finding: Finding, audit: Audit, who: str = "people") -> str:
@@ -158,18 +160,19 @@ def strata_lines(finding: Finding) -> list[str]:
     """A group in each stratum where it can be compared: one sees where it differs, and in which direction."""
     compared = [stratum for stratum in finding.strata if stratum.weight > 0]
     shown = sorted(compared, key=lambda stratum: -stratum.weight)[:_STRATA]
-    lines = [_stratum_line(stratum) for stratum in compared if stratum in shown]
+    unit = "people" if finding.people is None else "rows"
+    lines = [_stratum_line(stratum, unit) for stratum in compared if stratum in shown]
     left = len(compared) - len(shown)
     return [*lines, f"{left:,} more strata: the JSON document has them."] if left else lines
 
 
-def _stratum_line(stratum: StratumResult) -> str:
+def _stratum_line(stratum: StratumResult, unit: str) -> str:
     rates = ", ".join(
         f"{key} {percent(stratum.rates_inside[key])} against {percent(stratum.rates_outside[key])} "
         f"({signed(stratum.parts[key])})"
         for key in stratum.parts
     )
-    people = f"{stratum.size:,} and {stratum.size_outside:,} people"
+    people = f"{stratum.size:,} and {stratum.size_outside:,} {unit}"
     return f"{readable(stratum.criterion)}: {rates}; {people}, weight {stratum.weight:.0%}."
 
 
@@ -196,9 +199,15 @@ def among(audit: Audit) -> str:
 
 def _named_headline(audit: Audit, people: str) -> str:
     """What was found of the groups that the user named: the one with the clearest evidence."""
-    found = [one for one in audit.named if (one.p_adjusted or 0.0) <= audit.config.level and one.psi is not None]
-    n = len(audit.named)
+    tested = [one for one in audit.named if one.p_adjusted is not None]
+    found = [one for one in tested if (one.p_adjusted or 0.0) <= audit.config.level]
+    n = len(audit.config.groups_of_interest)
+    if not tested:
+        return f"Among {people}, {'the group named cannot' if n == 1 else 'none of the groups named can'} be compared."
     if not found:
+        which = "the group named is not" if n == 1 else f"none of {n:,} groups named is"
+        if audit.config.direction != "both":
+            return f"Among {people}, {which} significantly {audit.config.direction}; tests are one-sided."
         none = "the group named has no" if n == 1 else f"none of {n:,} groups named has a"
         return f"Among {people}, {none} significant disparity."
     first = min(found, key=lambda one: one.log10_p or 0.0)
@@ -208,7 +217,7 @@ def _named_headline(audit: Audit, people: str) -> str:
 def lead(audit: Audit) -> list[str]:
     """The sentences after the headline: certainty and size, or what an empty list means."""
     if not audit.config.search:
-        n = len(audit.named)
+        n = len(audit.config.groups_of_interest)
         return [f"{count(n, 'group')} named by the user, tested on all data; nothing was searched for."]
     if audit.groups:
         first = audit.groups[0]

@@ -32,7 +32,7 @@ from ald.report.sentences import (
 )
 from ald.report.table import Column, Entry, Table, confidence_text, ranked_table
 from ald.report.trees import Tree, tree_of
-from ald.report.words import confidence, count, interval, p_value, percent, readable, signed
+from ald.report.words import confidence, count, interval, joined, p_value, percent, plain, readable, signed
 from ald.version import __version__
 
 if TYPE_CHECKING:
@@ -113,6 +113,13 @@ class Report:
     sections: tuple[Section, ...]
     limitation: str
     audit: Audit
+
+    @property
+    def groups_title(self) -> str:
+        """The title of the part about groups."""
+        if not self.audit.config.search:
+            return "Groups that were asked about"
+        return "Groups found" if self.cards else "No group is listed"
 
     def section(self, key: str) -> Section:
         """The section of this key."""
@@ -284,8 +291,10 @@ def _strata(finding: Finding, notion: Notion) -> Table | None:
         for stratum in finding.strata
     )
     by_rate = [f"{rate.key} {what}" for rate in notion.rates for what in ("inside", "outside", "difference")]
-    heads = _columns("stratum", "people inside", "outside", *by_rate, "weight")
-    return Table(caption="The group in every stratum; psi is the weighted mean", columns=heads, rows=rows)
+    unit = "people" if finding.people is None else "rows"
+    heads = _columns("stratum", f"{unit} inside", f"{unit} outside", *by_rate, "weight")
+    mean = "psi is the weighted mean" if len(notion.rates) == 1 else "weights are means over the rates"
+    return Table(caption=f"The group in every stratum; {mean}", columns=heads, rows=rows)
 
 
 def _breakdown(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> Table | None:
@@ -402,29 +411,42 @@ def _design_lines(audit: Audit) -> list[str]:
     lines = []
     if config.given:
         names = ", ".join(config.given)
+        plain = not (config.cluster or config.survey_weights or config.threshold)
+        test = ", and the test is that of Cochran, Mantel and Haenszel" if plain else ""
         lines.append(
             f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
             "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
-            "and Haenszel), and the test is that of Cochran, Mantel and Haenszel. Strata without people on both "
-            "sides, or with one outcome only, say nothing and do not count."
+            f"and Haenszel){test}. Strata without people on both sides say nothing; those with one outcome only count "
+            "in psi, and add nothing to the test. Numbers are cut into quantiles."
         )
     if config.cluster:
         lines.append(
-            f"Rows with the same {config.cluster} are about one person: halves were drawn by person, and the tests do "
-            "not take them for independent (Rao and Scott)."
+            f"Rows with the same {config.cluster} are about one person: "
+            f"{'halves were drawn by person, and ' if config.search else ''}the tests do not take them for independent "
+            "(Rao and Scott). Sizes and shares count rows."
         )
     if config.survey_weights:
         lines.append(f"Weighted by {config.survey_weights}: rates, shares and tests are those of the population.")
     if config.reference_kind != "rest":
         lines.append(f"Groups are compared with {compared_with(config)}.")
     if config.direction != "both":
-        lines.append(f"Only groups that are {config.direction} count: tests are one-sided.")
+        lines.append(f"Only groups that are {config.direction} count: tests are one-sided. {_worse(audit)}")
     if config.split != "random":
         how = "two data sets" if config.split == "own" else f"the column {config.split}"
         lines.append(f"Who is searched and who tests was given by {how}.")
     elif config.fraction != 0.5:
         lines.append(f"The search saw {config.fraction:.0%} of the people.")
     return lines
+
+
+def _worse(audit: Audit) -> str:
+    """What counts as worse, and which value is taken to be good for people."""
+    config = audit.config
+    rates = dict.fromkeys(rate for notion in config.notions for rate in notion.rates)
+    worse = joined([f"a {'lower' if rate.better == 'higher' else 'higher'} {rate.name}" for rate in rates])
+    column = ", ".join(config.outcomes) or config.prediction
+    value = "1 or true, as assumed" if config.favourable is None else config.favourable
+    return f"Worse is {worse}: the value of {column} that is good for people is taken to be {value}."
 
 
 def _method_lines(audit: Audit) -> list[str]:
@@ -495,7 +517,7 @@ def _sections(audit: Audit) -> list[Section]:
         *[_named_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
         *([_seen(audit)] if audit.config.search else []),
         Section(key="data", title="Data", paragraphs=(*_data_lines(audit)[:2], _fingerprint(audit)),
-                table=_attributes(audit)),
+                table=_attributes(audit) if audit.config.search else None),
         Section(key="left-out", title="Columns left out", table=_left_out(audit)),
         Section(key="method", title="Method", paragraphs=_method(audit)),
         Section(key="settings", title="Settings", table=_settings(audit)),
@@ -517,12 +539,20 @@ def _named(audit: Audit) -> Section:
             _number(one.share, percent(one.share)),
             _number(one.psi, signed(one.psi)),
             _number(one.interval[0], interval(one.interval)),
+            _word(_inside_outside(one)),
+            _number(_first_ratio(one), plain(_first_ratio(one), 2) if len(one.ratios) == 1 else ""),
+            _word(one.test),
             _number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
             _word("undefined" if one.p_adjusted is None else "yes" if one.p_adjusted <= config.level else "no"),
         )
         for one in audit.named
     )
-    heads = [*_columns("group", "people", "share", "psi", f"{100 * (1 - config.level):.3g}% interval", "corrected p")]
+    unit = "people" if audit.data_summary.clusters is None else "rows"
+    heads = [*_columns("group", unit, "share", "psi", f"{100 * (1 - config.level):.3g}% interval")]
+    heads.append(Column(key="rates", header="rates inside / outside", is_number=False))
+    heads += _columns("", "ratio")[1:]
+    heads.append(Column(key="test", header="test", is_number=False))
+    heads += _columns("", "corrected p")[1:]
     if several:
         heads.insert(1, Column(key="question", header="about", is_number=False))
     heads.append(Column(key="significant", header="significant", is_number=False))
@@ -539,6 +569,17 @@ def _named(audit: Audit) -> Section:
     )
 
 
+def _inside_outside(finding: Finding) -> str:
+    pairs = [
+        f"{key} {percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}" for key in finding.parts
+    ]
+    return ", ".join(pairs)
+
+
+def _first_ratio(finding: Finding) -> float | None:
+    return next(iter(finding.ratios.values())) if len(finding.ratios) == 1 else None
+
+
 def _named_strata(number: int, finding: Finding, audit: Audit) -> Section:
     """A named group in every stratum of legitimate factors, if there are any."""
     title = f"{readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)} in every stratum"
@@ -551,20 +592,24 @@ def _word(text: str) -> Entry:
 
 def _seen(audit: Audit) -> Section:
     """What the audit could have seen."""
+    unit = "people" if audit.data_summary.clusters is None else "rows"
     rows = tuple(
         (
             Entry(
-                text=f"{entry.share:.0%} of the people{_question(entry.notion, entry.outcome, audit)}",
+                text=f"{entry.share:.0%} of the {unit}{_question(entry.notion, entry.outcome, audit)}",
                 value=entry.share,
             ),
-            _number(entry.share, f"{round(entry.share * audit.data_summary.rows_assess):,}"),
+            _number(
+                round(entry.share * audit.data_summary.rows_assess),
+                f"{round(entry.share * audit.data_summary.rows_assess):,}",
+            ),
             _number(entry.psi, "not detectable" if entry.psi is None else f"{entry.psi:.3f}"),
         )
         for entry in audit.detectable
     )
     table = Table(
         caption="The smallest |psi| that these tests find with 80% power",
-        columns=_columns("a group of", "people", "smallest |psi|"),
+        columns=_columns("a group of", unit, "smallest |psi|"),
         rows=rows,
     )
     explained = (
@@ -673,9 +718,15 @@ def _pairs(caption: str, head: str, values: list[tuple[str, str]]) -> Table:
 
 
 def _limits(audit: Audit) -> tuple[str, ...]:
+    missed = (
+        "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
+        "too few to show it, or a group listed before it may account for it."
+        if audit.config.search
+        else "A group without a significant disparity may still be treated differently: the data may be too few to "
+        "show it."
+    )
     return (
         LIMITATION,
-        "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
-        "too few to show it, or a group listed before it may account for it.",
+        missed,
         "Whether a disparity of some size is acceptable is not for statistics to say.",
     )
