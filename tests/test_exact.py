@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 from scipy.stats import fisher_exact, hypergeom
 
 from ald.exact import exact_log_p, is_small
@@ -58,8 +59,8 @@ def test_strata_far_out_do_not_underflow() -> None:
     """Where probabilities underflow, log p is still that of the strata: of equal extreme ones, the sum of their own."""
     stratum = (200, 200, 200, 500_000)
     assert exact_log_p([stratum, stratum]) == pytest.approx(2 * exact_log_p([stratum]), rel=1e-9)
-    first = stats.hypergeom.logpmf(np.arange(201), 500_000, 200, 200)
-    second = stats.hypergeom.logpmf(np.arange(11), 100, 30, 10)
+    first = hypergeom.logpmf(np.arange(201), 500_000, 200, 200)
+    second = hypergeom.logpmf(np.arange(11), 100, 30, 10)
     sums = np.add.outer(np.arange(201), np.arange(11))
     expected = special.logsumexp(np.add.outer(first, second)[sums >= 203])
     assert exact_log_p([stratum, (3, 10, 30, 100)], side=1) == pytest.approx(expected, rel=1e-6)

@@ -257,7 +257,7 @@ def test_a_weight_that_outweighs_all_others_leaves_little_to_learn() -> None:
     columns = {
         "g": ["a"] * 30 + ["b"] * 970,
         "w": [5000.0] + [1.0] * 999,
-        "y": [1] + rng.integers(0, 2, 999).tolist(),
+        "y": [1, *rng.integers(0, 2, 999).tolist()],
     }
     (found,) = ald.assess(columns, "g = a", outcome="y", survey_weights="w").named
     assert found.undefined == ""
