@@ -69,7 +69,7 @@ class Leaves:
             return out[self.at]
 
         pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
-        return np.sum([np.zeros((len(self.at), data.n_cells), np.int64), *pieces], axis=0)
+        return np.asarray(np.sum([np.zeros((len(self.at), data.n_cells), np.int64), *pieces], axis=0))
 
     def _is_named(self, node: int) -> bool:
         return node in self.forest.sides or int(self.forest.attribute[node]) in self.present
