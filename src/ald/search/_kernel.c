@@ -95,19 +95,30 @@ compare_codes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Neighbouring rows go to different copies of a small histogram: an addition need not wait for the one before it. */
+#define COPIES 4
+#define COPIED_BINS 256
+
+#define BIN(TYPE, i) ((size_t)((const TYPE *)column->view.buf)[row[i]] * n_cells + cell[i])
+
 #define ACCUMULATE(TYPE)                                                                   \
     do {                                                                                   \
-        const TYPE *code = (const TYPE *)column->view.buf;                                 \
+        const uint32_t *row = rows + start;                                                \
+        int64_t n = end - start, i = 0;                                                    \
         if (weight == NULL) {                                                              \
-            for (int64_t i = start; i < end; i++) {                                        \
-                uint32_t row = rows[i];                                                    \
-                histogram[(size_t)code[row] * n_cells + cells[row]] += 1;                  \
+            for (; i + COPIES <= n; i += COPIES) {                                         \
+                histogram[BIN(TYPE, i)] += 1;                                              \
+                histogram[BIN(TYPE, i + 1) + stride] += 1;                                 \
+                histogram[BIN(TYPE, i + 2) + 2 * stride] += 1;                             \
+                histogram[BIN(TYPE, i + 3) + 3 * stride] += 1;                             \
+            }                                                                              \
+            for (; i < n; i++) {                                                           \
+                histogram[BIN(TYPE, i)] += 1;                                              \
             }                                                                              \
         }                                                                                  \
         else {                                                                             \
-            for (int64_t i = start; i < end; i++) {                                        \
-                uint32_t row = rows[i];                                                    \
-                histogram[(size_t)code[row] * n_cells + cells[row]] += weight[i];          \
+            for (; i < n; i++) {                                                           \
+                histogram[BIN(TYPE, i) + (i % COPIES) * stride] += weight[start + i];      \
             }                                                                              \
         }                                                                                  \
     } while (0)
@@ -123,6 +134,24 @@ compare_codes(const void *a, const void *b)
             }                                                                              \
         }                                                                                  \
     } while (0)
+
+/* Appends the codes with any people and their counts; returns the new number of entries. Written without looking
+ * whether a code occurs, which is not predictable: the next one overwrites it if not. */
+static inline int64_t
+compress(const int64_t *histogram, int64_t size, Py_ssize_t n_cells, uint32_t *out_codes, int64_t *out_counts,
+         int64_t written, int64_t capacity)
+{
+    for (int64_t value = 0; value < size && written < capacity; value++) {
+        int64_t any = 0;
+        for (Py_ssize_t c = 0; c < n_cells; c++) {
+            any |= histogram[value * n_cells + c];
+            out_counts[written * n_cells + c] = histogram[value * n_cells + c];
+        }
+        out_codes[written] = (uint32_t)value;
+        written += any != 0;
+    }
+    return written;
+}
 
 /* count(codes, cells, rows, weights, starts, ends, attributes, sizes, n_cells, out_codes, out_counts, used)
  *
@@ -144,7 +173,7 @@ count(PyObject *self, PyObject *args)
     memset(b, 0, sizeof(b));
     Buffer *columns = NULL;
     int64_t *histogram = NULL;
-    uint8_t *seen = NULL;
+    uint8_t *seen = NULL, *cell = NULL;
     uint32_t *touched = NULL;
     PyObject *result = NULL;
     if (get_buffer(cells_o, &b[0], 0, 1, "cells") < 0 || get_buffer(rows_o, &b[1], 0, 4, "rows") < 0 ||
@@ -174,7 +203,7 @@ count(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "count: array lengths do not fit");
         goto done;
     }
-    int64_t largest = 1, needed = 0;
+    int64_t largest = 1, longest = 1, needed = 0;
     for (Py_ssize_t r = 0; r < n_requests; r++) {
         if (starts[r] < 0 || ends[r] < starts[r] || ends[r] > n_entries || attributes[r] < 0 ||
             attributes[r] >= n_columns || sizes[attributes[r]] < 1 || sizes[attributes[r]] > UINT32_MAX) {
@@ -183,16 +212,18 @@ count(PyObject *self, PyObject *args)
         }
         int64_t size = sizes[attributes[r]], n = ends[r] - starts[r];
         largest = size > largest ? size : largest;
+        longest = n > longest ? n : longest;
         needed += n < size ? n : size;
     }
     if (needed > capacity) {
         PyErr_SetString(PyExc_ValueError, "count: the output is too small");
         goto done;
     }
-    histogram = calloc((size_t)largest * n_cells, sizeof(int64_t));
+    histogram = calloc((size_t)largest * n_cells + COPIES * COPIED_BINS, sizeof(int64_t));
+    cell = malloc((size_t)longest);
     seen = calloc((size_t)largest, 1);
     touched = malloc((size_t)largest * sizeof(uint32_t));
-    if (histogram == NULL || seen == NULL || touched == NULL) {
+    if (histogram == NULL || cell == NULL || seen == NULL || touched == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -201,24 +232,30 @@ count(PyObject *self, PyObject *args)
     for (Py_ssize_t r = 0; r < n_requests; r++) {
         const Buffer *column = &columns[attributes[r]];
         int64_t start = starts[r], end = ends[r], size = sizes[attributes[r]], first = written;
+        size_t bins = (size_t)(size * n_cells), stride = bins <= COPIED_BINS ? bins : 0;
+        if (r == 0 || start != starts[r - 1] || end != ends[r - 1]) {
+            for (int64_t i = start; i < end; i++) {
+                cell[i - start] = cells[rows[i]];
+            }
+        }
         switch (column->width) {
         case 1: ACCUMULATE(uint8_t); break;
         case 2: ACCUMULATE(uint16_t); break;
         default: ACCUMULATE(uint32_t); break;
         }
-        if (size <= 64 || size <= 16 * (end - start)) {
-            for (int64_t value = 0; value < size; value++) {
-                int64_t *entry = histogram + value * n_cells, any = 0;
-                for (Py_ssize_t c = 0; c < n_cells; c++) {
-                    any |= entry[c];
-                }
-                if (any) {
-                    out_codes[written] = (uint32_t)value;
-                    memcpy(out_counts + written * n_cells, entry, (size_t)n_cells * sizeof(int64_t));
-                    memset(entry, 0, (size_t)n_cells * sizeof(int64_t));
-                    written++;
-                }
+        for (size_t bin = 0; bin < stride; bin++) {
+            for (size_t copy = 1; copy < COPIES; copy++) {
+                histogram[bin] += histogram[bin + copy * stride];
+                histogram[bin + copy * stride] = 0;
             }
+        }
+        if (size <= 64 || size <= 16 * (end - start)) {
+            switch (n_cells) {
+            case 2: written = compress(histogram, size, 2, out_codes, out_counts, written, capacity); break;
+            case 4: written = compress(histogram, size, 4, out_codes, out_counts, written, capacity); break;
+            default: written = compress(histogram, size, n_cells, out_codes, out_counts, written, capacity); break;
+            }
+            memset(histogram, 0, bins * sizeof(int64_t));
         }
         else { /* few rows, many codes: visit only those that occur */
             int64_t n_touched = 0;
@@ -243,6 +280,7 @@ count(PyObject *self, PyObject *args)
     result = PyLong_FromLongLong((long long)written);
 done:
     free(histogram);
+    free(cell);
     free(seen);
     free(touched);
     if (columns != NULL) {
@@ -253,23 +291,19 @@ done:
     return result;
 }
 
+/* Every row is written to both sides, and one of them moves on: which one is not predictable. */
 #define GOES_LEFT(TYPE)                                                                    \
     for (int64_t i = start; i < end; i++) {                                                \
         uint32_t row = rows[i];                                                            \
-        if (left[((const TYPE *)column->view.buf)[row]]) {                                 \
-            out_rows[at_left] = row;                                                       \
-            if (weight != NULL) {                                                          \
-                out_weights[at_left] = weight[i];                                          \
-            }                                                                              \
-            at_left++;                                                                     \
+        int64_t is_left = left[((const TYPE *)column->view.buf)[row]] == 1;                \
+        out_rows[at_left] = row;                                                           \
+        spare_rows[n_right] = row;                                                         \
+        if (weight != NULL) {                                                              \
+            out_weights[at_left] = weight[i];                                              \
+            spare_weights[n_right] = weight[i];                                            \
         }                                                                                  \
-        else {                                                                             \
-            spare_rows[n_right] = row;                                                     \
-            if (weight != NULL) {                                                          \
-                spare_weights[n_right] = weight[i];                                        \
-            }                                                                              \
-            n_right++;                                                                     \
-        }                                                                                  \
+        at_left += is_left;                                                                \
+        n_right += 1 - is_left;                                                            \
     }
 
 /* partition(codes, rows, weights, starts, ends, attributes, tables, offsets, out_rows, out_weights, middles)
