@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -110,7 +111,7 @@ def one_split(
         step("assess", number / len(asked))
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
         seen = question.view(d2)
-        assessor = assess_in_order if config.explores else assess
+        assessor = assess_in_order if config.explores else partial(assess, leaves=proposed.leaves)
         # What another system proposes may be few people: it is tested exactly where that is so.
         terms = replace(assessment_terms(config), exact=config.method is not None)
         assessment = assessor(proposed.criteria, seen, question.notion, terms, threads=threads)

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.search.membership import count_members, member_mask
-from ald.search.rules import decode
+from ald.notions import SELECTION, RateCounter
+from ald.search.growth import GrowthRules, grow_forest
+from ald.search.membership import Leaves, count_members, member_mask
+from ald.search.rules import candidates, decode
 from ald.search.tree import CodedCondition, CodedCriterion
 
 SIZES = (7, 4, 3, 300)
@@ -61,6 +63,44 @@ def test_counts_are_those_of_masks(kernel: str, found: list[CodedCriterion], see
         patch.setattr("ald.search.membership._WORTH_A_THREAD", 10)
         for threads in (1, 3):
             assert count_members(found, data, threads).tolist() == expected
+
+
+def planted(n: int, seed: int) -> AuditData:
+    """Rows whose outcome depends on every attribute, some with a level of 70 that few have."""
+    data, rng = coded(n, seed), np.random.default_rng(seed)
+    many = Attribute(name="m", kind="nominal", levels=tuple(f"{i}" for i in range(70)))
+    codes = (*data.codes, np.minimum(rng.geometric(0.1, n), 69).astype(np.uint8))
+    chance = sum(code.astype(float) / max(code.max(), 1) for code in codes) / len(codes)
+    cells = 2 * rng.integers(0, 2, n) + (rng.random(n) < chance)
+    return AuditData(
+        attributes=(*data.attributes, many), codes=codes, cells=cells.astype(np.uint8), counts=data.counts, n_cells=4
+    )
+
+
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_leaves_of_a_forest(monkeypatch: pytest.MonkeyPatch, kernel: str, seed: int) -> None:
+    """Sending people down the trees counts the members of every leaf's criterion, also among people never seen."""
+    monkeypatch.setenv("ALD_KERNEL", kernel)
+    monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 10)
+    monkeypatch.setattr("ald.search.membership._ROWS_AT_ONCE", 64)
+    grown, others = planted(400, seed), planted(3001, seed + 10)
+    # One level of each kind that the forest has not seen.
+    kept = (grown.codes[1] != 1) & (grown.codes[2] != 1)
+    grown = grown.with_counts(np.where(kept, grown.counts % 5, 0))
+    rngs = [np.random.default_rng(i) for i in range(4)]
+    forest = grow_forest(grown, RateCounter((SELECTION,), 4), GrowthRules(alpha=0.9), rngs)
+    found = candidates(forest, grown)
+    assert found.leaves is not None
+    assert len(found) > 40
+    assert {c.attribute for criterion in found.criteria for c in criterion} == set(range(5))
+    expected = count_members(found.criteria, others)
+    for threads in (1, 3):
+        assert found.leaves.count(others, threads).tolist() == expected.tolist()
+    nobody = others.with_counts(np.zeros_like(others.counts))
+    assert not found.leaves.count(nobody).any()
+    none = Leaves(forest=forest, at=np.zeros(0, np.int64), present={})
+    assert none.count(others).shape == (0, 4)
 
 
 @given(criteria(), st.integers(0, 100))

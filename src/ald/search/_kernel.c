@@ -1,6 +1,6 @@
 /* Counting, partitioning and membership on coded columns.
  *
- * Three loops over rows, all on integers: their results do not depend on threads or platform, and
+ * Four loops over rows, all on integers: their results do not depend on threads or platform, and
  * _numpy_kernel.py computes the same ones. Buffers come through the checked buffer protocol, and every
  * request is checked against their lengths before the GIL is released. Codes, cells and row numbers are
  * trusted: a code is below its attribute's size, a cell below n_cells, a row number below n_rows.
@@ -95,19 +95,30 @@ compare_codes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Neighbouring rows go to different copies of a small histogram: an addition need not wait for the one before it. */
+#define COPIES 4
+#define COPIED_BINS 256
+
+#define BIN(TYPE, i) ((size_t)((const TYPE *)column->view.buf)[row[i]] * n_cells + cell[i])
+
 #define ACCUMULATE(TYPE)                                                                   \
     do {                                                                                   \
-        const TYPE *code = (const TYPE *)column->view.buf;                                 \
+        const uint32_t *row = rows + start;                                                \
+        int64_t n = end - start, i = 0;                                                    \
         if (weight == NULL) {                                                              \
-            for (int64_t i = start; i < end; i++) {                                        \
-                uint32_t row = rows[i];                                                    \
-                histogram[(size_t)code[row] * n_cells + cells[row]] += 1;                  \
+            for (; i + COPIES <= n; i += COPIES) {                                         \
+                histogram[BIN(TYPE, i)] += 1;                                              \
+                histogram[BIN(TYPE, i + 1) + stride] += 1;                                 \
+                histogram[BIN(TYPE, i + 2) + 2 * stride] += 1;                             \
+                histogram[BIN(TYPE, i + 3) + 3 * stride] += 1;                             \
+            }                                                                              \
+            for (; i < n; i++) {                                                           \
+                histogram[BIN(TYPE, i)] += 1;                                              \
             }                                                                              \
         }                                                                                  \
         else {                                                                             \
-            for (int64_t i = start; i < end; i++) {                                        \
-                uint32_t row = rows[i];                                                    \
-                histogram[(size_t)code[row] * n_cells + cells[row]] += weight[i];          \
+            for (; i < n; i++) {                                                           \
+                histogram[BIN(TYPE, i) + (i % COPIES) * stride] += weight[start + i];      \
             }                                                                              \
         }                                                                                  \
     } while (0)
@@ -123,6 +134,24 @@ compare_codes(const void *a, const void *b)
             }                                                                              \
         }                                                                                  \
     } while (0)
+
+/* Appends the codes with any people and their counts; returns the new number of entries. Written without looking
+ * whether a code occurs, which is not predictable: the next one overwrites it if not. */
+static inline int64_t
+compress(const int64_t *histogram, int64_t size, Py_ssize_t n_cells, uint32_t *out_codes, int64_t *out_counts,
+         int64_t written, int64_t capacity)
+{
+    for (int64_t value = 0; value < size && written < capacity; value++) {
+        int64_t any = 0;
+        for (Py_ssize_t c = 0; c < n_cells; c++) {
+            any |= histogram[value * n_cells + c];
+            out_counts[written * n_cells + c] = histogram[value * n_cells + c];
+        }
+        out_codes[written] = (uint32_t)value;
+        written += any != 0;
+    }
+    return written;
+}
 
 /* count(codes, cells, rows, weights, starts, ends, attributes, sizes, n_cells, out_codes, out_counts, used)
  *
@@ -144,7 +173,7 @@ count(PyObject *self, PyObject *args)
     memset(b, 0, sizeof(b));
     Buffer *columns = NULL;
     int64_t *histogram = NULL;
-    uint8_t *seen = NULL;
+    uint8_t *seen = NULL, *cell = NULL;
     uint32_t *touched = NULL;
     PyObject *result = NULL;
     if (get_buffer(cells_o, &b[0], 0, 1, "cells") < 0 || get_buffer(rows_o, &b[1], 0, 4, "rows") < 0 ||
@@ -174,7 +203,7 @@ count(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "count: array lengths do not fit");
         goto done;
     }
-    int64_t largest = 1, needed = 0;
+    int64_t largest = 1, longest = 1, needed = 0;
     for (Py_ssize_t r = 0; r < n_requests; r++) {
         if (starts[r] < 0 || ends[r] < starts[r] || ends[r] > n_entries || attributes[r] < 0 ||
             attributes[r] >= n_columns || sizes[attributes[r]] < 1 || sizes[attributes[r]] > UINT32_MAX) {
@@ -183,16 +212,18 @@ count(PyObject *self, PyObject *args)
         }
         int64_t size = sizes[attributes[r]], n = ends[r] - starts[r];
         largest = size > largest ? size : largest;
+        longest = n > longest ? n : longest;
         needed += n < size ? n : size;
     }
     if (needed > capacity) {
         PyErr_SetString(PyExc_ValueError, "count: the output is too small");
         goto done;
     }
-    histogram = calloc((size_t)largest * n_cells, sizeof(int64_t));
+    histogram = calloc((size_t)largest * n_cells + COPIES * COPIED_BINS, sizeof(int64_t));
+    cell = malloc((size_t)longest);
     seen = calloc((size_t)largest, 1);
     touched = malloc((size_t)largest * sizeof(uint32_t));
-    if (histogram == NULL || seen == NULL || touched == NULL) {
+    if (histogram == NULL || cell == NULL || seen == NULL || touched == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -201,24 +232,30 @@ count(PyObject *self, PyObject *args)
     for (Py_ssize_t r = 0; r < n_requests; r++) {
         const Buffer *column = &columns[attributes[r]];
         int64_t start = starts[r], end = ends[r], size = sizes[attributes[r]], first = written;
+        size_t bins = (size_t)(size * n_cells), stride = bins <= COPIED_BINS ? bins : 0;
+        if (r == 0 || start != starts[r - 1] || end != ends[r - 1]) {
+            for (int64_t i = start; i < end; i++) {
+                cell[i - start] = cells[rows[i]];
+            }
+        }
         switch (column->width) {
         case 1: ACCUMULATE(uint8_t); break;
         case 2: ACCUMULATE(uint16_t); break;
         default: ACCUMULATE(uint32_t); break;
         }
-        if (size <= 64 || size <= 16 * (end - start)) {
-            for (int64_t value = 0; value < size; value++) {
-                int64_t *entry = histogram + value * n_cells, any = 0;
-                for (Py_ssize_t c = 0; c < n_cells; c++) {
-                    any |= entry[c];
-                }
-                if (any) {
-                    out_codes[written] = (uint32_t)value;
-                    memcpy(out_counts + written * n_cells, entry, (size_t)n_cells * sizeof(int64_t));
-                    memset(entry, 0, (size_t)n_cells * sizeof(int64_t));
-                    written++;
-                }
+        for (size_t bin = 0; bin < stride; bin++) {
+            for (size_t copy = 1; copy < COPIES; copy++) {
+                histogram[bin] += histogram[bin + copy * stride];
+                histogram[bin + copy * stride] = 0;
             }
+        }
+        if (size <= 64 || size <= 16 * (end - start)) {
+            switch (n_cells) {
+            case 2: written = compress(histogram, size, 2, out_codes, out_counts, written, capacity); break;
+            case 4: written = compress(histogram, size, 4, out_codes, out_counts, written, capacity); break;
+            default: written = compress(histogram, size, n_cells, out_codes, out_counts, written, capacity); break;
+            }
+            memset(histogram, 0, bins * sizeof(int64_t));
         }
         else { /* few rows, many codes: visit only those that occur */
             int64_t n_touched = 0;
@@ -243,6 +280,7 @@ count(PyObject *self, PyObject *args)
     result = PyLong_FromLongLong((long long)written);
 done:
     free(histogram);
+    free(cell);
     free(seen);
     free(touched);
     if (columns != NULL) {
@@ -253,23 +291,19 @@ done:
     return result;
 }
 
+/* Every row is written to both sides, and one of them moves on: which one is not predictable. */
 #define GOES_LEFT(TYPE)                                                                    \
     for (int64_t i = start; i < end; i++) {                                                \
         uint32_t row = rows[i];                                                            \
-        if (left[((const TYPE *)column->view.buf)[row]]) {                                 \
-            out_rows[at_left] = row;                                                       \
-            if (weight != NULL) {                                                          \
-                out_weights[at_left] = weight[i];                                          \
-            }                                                                              \
-            at_left++;                                                                     \
+        int64_t is_left = left[((const TYPE *)column->view.buf)[row]] == 1;                \
+        out_rows[at_left] = row;                                                           \
+        spare_rows[n_right] = row;                                                         \
+        if (weight != NULL) {                                                              \
+            out_weights[at_left] = weight[i];                                              \
+            spare_weights[n_right] = weight[i];                                            \
         }                                                                                  \
-        else {                                                                             \
-            spare_rows[n_right] = row;                                                     \
-            if (weight != NULL) {                                                          \
-                spare_weights[n_right] = weight[i];                                        \
-            }                                                                              \
-            n_right++;                                                                     \
-        }                                                                                  \
+        at_left += is_left;                                                                \
+        n_right += 1 - is_left;                                                            \
     }
 
 /* partition(codes, rows, weights, starts, ends, attributes, tables, offsets, out_rows, out_weights, middles)
@@ -517,10 +551,189 @@ done:
     return result;
 }
 
+/* A node as `descend` reads it. A code goes left if it is below `left_below` or among the left bits, right if it is
+ * below `right_below` or among the right bits, or as the table says: children[2 * left + right]. A leaf leads to
+ * itself. */
+typedef struct {
+    uint64_t left_bits, right_bits;
+    uint32_t left_below, right_below;
+    int32_t children[4];
+    const uint8_t *table; /* NULL: no table */
+    uint32_t column;
+} Node;
+
+#define WIDEN(TYPE)                                                                        \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)columns[k].view.buf + start;                      \
+        for (Py_ssize_t i = 0; i < n; i++) {                                               \
+            block[i * n_columns + k] = code[i];                                            \
+        }                                                                                  \
+    } while (0)
+
+/* Rows that go down a tree side by side, so that the processor need not wait for one of them. */
+#define ABREAST 8
+#define DESCEND_BLOCK 1024
+
+static inline int32_t
+next_node(const Node *node, const uint32_t *codes)
+{
+    uint32_t code = codes[node->column];
+    if (node->table != NULL) {
+        return node->children[node->table[code] == 0 ? 2 : node->table[code] == 1];
+    }
+    /* Without branches: where people go is not predictable. */
+    uint32_t left = (code < node->left_below) | (uint32_t)(node->left_bits >> (code & 63) & 1);
+    uint32_t right = (code < node->right_below) | (uint32_t)(node->right_bits >> (code & 63) & 1);
+    return node->children[2 * left + right];
+}
+
+/* descend(codes, cells, counts, roots, attributes, lefts, rights, cuts, tables_at, tables, sizes, n_cells, out)
+ *
+ * Sends every row down every tree from its root. At a node of column attributes[i] (negative: a leaf) a row goes left
+ * if its code is at most cuts[i], else right if it is below sizes[column] - 1; or, where tables_at[i] is not
+ * negative, left, right or nowhere if tables[tables_at[i] + code] is 0, 1 or 2. out[i, c]: the people of cell c at
+ * leaf i. Children come after their parents; tables have sizes[column] entries.
+ */
+static PyObject *
+descend(PyObject *self, PyObject *args)
+{
+    PyObject *codes_o, *o[11];
+    Py_ssize_t n_columns = 0, n_cells;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOOnO", &codes_o, &o[0], &o[1], &o[2], &o[3], &o[4], &o[5], &o[6], &o[7],
+                          &o[8], &o[9], &n_cells, &o[10])) {
+        return NULL;
+    }
+    static const char *names[11] = {"cells", "counts",    "roots",  "attributes", "lefts", "rights",
+                                    "cuts",  "tables_at", "tables", "sizes",      "out"};
+    static const int widths[11] = {1, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8};
+    Buffer b[11];
+    memset(b, 0, sizeof(b));
+    Buffer *columns = NULL;
+    Node *nodes = NULL;
+    uint32_t *block = NULL;
+    int64_t *people = NULL;
+    PyObject *result = NULL;
+    for (int i = 0; i < 11; i++) {
+        if (get_buffer(o[i], &b[i], i == 10, widths[i], names[i]) < 0) {
+            goto done;
+        }
+    }
+    const uint8_t *cells = b[0].view.buf, *tables = b[8].view.buf;
+    const int64_t *counts = b[1].view.buf, *roots = b[2].view.buf, *attributes = b[3].view.buf;
+    const int64_t *lefts = b[4].view.buf, *rights = b[5].view.buf, *cuts = b[6].view.buf, *tables_at = b[7].view.buf;
+    const int64_t *sizes = b[9].view.buf;
+    int64_t *out = b[10].view.buf;
+    Py_ssize_t n_rows = length(&b[0]), n_trees = length(&b[2]), n_nodes = length(&b[3]);
+    columns = get_columns(codes_o, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    int fits = n_cells >= 1 && n_nodes < INT32_MAX && length(&b[1]) == n_rows && length(&b[9]) == n_columns &&
+               length(&b[10]) == n_nodes * n_cells;
+    for (int i = 4; i < 8; i++) {
+        fits &= length(&b[i]) == n_nodes;
+    }
+    for (Py_ssize_t t = 0; fits && t < n_trees; t++) {
+        fits = roots[t] >= 0 && roots[t] < n_nodes;
+    }
+    for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
+        fits = attributes[i] < n_columns &&
+               (attributes[i] < 0 ||
+                (lefts[i] > i && lefts[i] < n_nodes && rights[i] > i && rights[i] < n_nodes &&
+                 sizes[attributes[i]] >= 1 && sizes[attributes[i]] <= UINT32_MAX &&
+                 (tables_at[i] >= 0 ? tables_at[i] <= length(&b[8]) - sizes[attributes[i]]
+                                    : cuts[i] >= 0 && cuts[i] < sizes[attributes[i]])));
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
+        goto done;
+    }
+    nodes = calloc((size_t)n_nodes + 1, sizeof(Node));
+    block = malloc(DESCEND_BLOCK * (size_t)(n_columns + 1) * sizeof(uint32_t));
+    people = calloc(((size_t)n_nodes + 1) * (size_t)n_cells, sizeof(int64_t));
+    if (nodes == NULL || block == NULL || people == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i <= n_nodes; i++) {
+        Node *node = &nodes[i];
+        if (i == n_nodes || attributes[i] < 0) {
+            for (int side = 0; side < 4; side++) {
+                node->children[side] = (int32_t)i;
+            }
+            continue;
+        }
+        uint32_t n_codes = (uint32_t)sizes[attributes[i]];
+        node->column = (uint32_t)attributes[i];
+        node->children[0] = (int32_t)n_nodes;
+        node->children[1] = (int32_t)rights[i];
+        node->children[2] = node->children[3] = (int32_t)lefts[i];
+        if (tables_at[i] < 0) {
+            node->left_below = (uint32_t)cuts[i] + 1;
+            node->right_below = n_codes - 1;
+            continue;
+        }
+        const uint8_t *table = tables + tables_at[i];
+        node->table = n_codes > 64 ? table : NULL;
+        for (uint32_t code = 0; code < n_codes && n_codes <= 64; code++) {
+            node->left_bits |= (uint64_t)(table[code] == 0) << code;
+            node->right_bits |= (uint64_t)(table[code] == 1) << code;
+        }
+    }
+    for (Py_ssize_t start = 0; start < n_rows; start += DESCEND_BLOCK) {
+        Py_ssize_t n = n_rows - start < DESCEND_BLOCK ? n_rows - start : DESCEND_BLOCK;
+        block[0] = 0;
+        for (Py_ssize_t k = 0; k < n_columns; k++) {
+            switch (columns[k].width) {
+            case 1: WIDEN(uint8_t); break;
+            case 2: WIDEN(uint16_t); break;
+            default: WIDEN(uint32_t); break;
+            }
+        }
+        for (Py_ssize_t t = 0; t < n_trees; t++) {
+            for (Py_ssize_t first = 0; first < n; first += ABREAST) {
+                int abreast = (int)(n - first < ABREAST ? n - first : ABREAST);
+                const uint32_t *codes = block + first * n_columns;
+                int32_t at[ABREAST], moved;
+                for (int j = 0; j < ABREAST; j++) {
+                    at[j] = (int32_t)roots[t];
+                }
+                do {
+                    moved = 0;
+                    for (int j = 0; j < abreast; j++) {
+                        int32_t next = next_node(&nodes[at[j]], codes + j * n_columns);
+                        moved |= next ^ at[j];
+                        at[j] = next;
+                    }
+                } while (moved);
+                for (int j = 0; j < abreast; j++) {
+                    people[at[j] * n_cells + cells[start + first + j]] += counts[start + first + j];
+                }
+            }
+        }
+    }
+    memcpy(out, people, (size_t)b[10].view.len);
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(nodes);
+    free(block);
+    free(people);
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 11);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"count", count, METH_VARARGS, "Counts per code and cell of many row ranges."},
     {"partition", partition, METH_VARARGS, "Stable partition of many row ranges."},
     {"members", members, METH_VARARGS, "Counts per cell of the members of many criteria."},
+    {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,4 +1,4 @@
-"""The kernel's three functions in NumPy: the same integers, for machines without a compiler.
+"""The kernel's functions in NumPy: the same integers, for machines without a compiler.
 
 The signatures are those of _kernel.c, whose comments say what each function does.
 """
@@ -124,3 +124,35 @@ def members(
             mask &= masks[k]
         running = np.concatenate([[0], np.cumsum(counts * mask)])
         out[i] = np.diff(running[bounds])
+
+
+def descend(
+    codes: Sequence[CodeArray],
+    cells: ByteArray,
+    counts: IntArray,
+    roots: IntArray,
+    attributes: IntArray,
+    lefts: IntArray,
+    rights: IntArray,
+    cuts: IntArray,
+    tables_at: IntArray,
+    tables: ByteArray,
+    sizes: IntArray,
+    n_cells: int,
+    out: IntArray,
+) -> None:
+    out[:] = 0
+    for root in roots.tolist():
+        waiting = [(root, np.arange(len(cells)))]
+        while waiting:
+            node, rows = waiting.pop()
+            attribute = attributes[node]
+            if attribute < 0:
+                out[node] += np.bincount(cells[rows], counts[rows], minlength=n_cells).astype(np.int64)
+                continue
+            code = codes[attribute][rows].astype(np.int64)
+            if tables_at[node] >= 0:
+                side = tables[tables_at[node] + code]
+            else:
+                side = (code > cuts[node]).astype(np.uint8) + (code >= sizes[attribute] - 1)
+            waiting += [(int(lefts[node]), rows[side == 0]), (int(rights[node]), rows[side == 1])]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ald.arrays import BoolArray, ByteArray, IntArray
+from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
 from ald.search import kernels
 from ald.threads import in_threads
@@ -57,6 +57,12 @@ class Histograms:
         offsets = np.concatenate([[0], np.cumsum(self.lengths[segments])])
         return Histograms(offsets=offsets, codes=self.codes[entries], counts=self.counts[entries])
 
+    def part(self, requests: slice) -> Histograms:
+        """The histograms of consecutive requests, without a copy of the counts."""
+        offsets = self.offsets[requests.start : requests.stop + 1]
+        entries = slice(int(offsets[0]), int(offsets[-1]))
+        return Histograms(offsets=offsets - offsets[0], codes=self.codes[entries], counts=self.counts[entries])
+
     def keep(self, kept: BoolArray) -> Histograms:
         """The histograms with some of their entries only."""
         running = np.concatenate([[0], np.cumsum(kept)])
@@ -95,22 +101,27 @@ class MemoryCounter:
         self._kernel = kernels.kernel()
         self._threads = threads
         self._sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
-        rows = [np.flatnonzero(sample).astype(np.uint32) for sample in samples]
+        found = in_threads(_present, samples, threads)
+        rows = [row for row, _ in found]
         self._rows = np.concatenate(rows) if rows else np.zeros(0, np.uint32)
-        weights = [sample[row] for sample, row in zip(samples, rows, strict=True)]
-        self._weights: IntArray | None = np.concatenate(weights).astype(np.int64) if weights else np.zeros(0, np.int64)
-        if bool((self._weights == 1).all()):
-            self._weights = None
+        self._weights: IntArray | None = None
+        if any(weights is not None for _, weights in found):
+            each = [np.ones(len(row), np.int64) if weights is None else weights for row, weights in found]
+            self._weights = np.concatenate(each)
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         self._ends = np.cumsum(lengths)
         self._starts = self._ends - lengths
 
     def roots(self) -> IntArray:
-        n_cells = self._data.n_cells
-        cells = self._data.cells[self._rows]
-        tree = np.repeat(np.arange(len(self._starts)), self._ends - self._starts)
-        counts = np.bincount(tree * n_cells + cells, self._weights, minlength=len(self._starts) * n_cells)
-        return counts.astype(np.int64).reshape(-1, n_cells)
+        return np.array([self._cells_of(*bounds) for bounds in zip(self._starts, self._ends, strict=True)]).reshape(
+            -1, self._data.n_cells
+        )
+
+    def _cells_of(self, start: int, end: int) -> IntArray:
+        """Counts per cell of consecutive rows."""
+        cells = self._data.cells[self._rows[start:end]]
+        weights = None if self._weights is None else self._weights[start:end]
+        return np.bincount(cells, weights, minlength=self._data.n_cells).astype(np.int64)
 
     def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
         starts, ends = self._starts[nodes], self._ends[nodes]
@@ -165,3 +176,9 @@ class MemoryCounter:
     def _in_threads(self, function: Callable[[slice], Any], work: IntArray) -> list[Any]:
         """The results for consecutive parts of the work, in order. How it is cut changes no result."""
         return in_threads(function, kernels.chunks(work, self._threads, _WORTH_A_THREAD), self._threads)
+
+
+def _present(sample: IntArray) -> tuple[AnyArray, IntArray | None]:
+    """The rows of a sample and how often each is in it; None: once."""
+    rows = np.flatnonzero(sample).astype(np.uint32)
+    return rows, None if len(rows) == int(sample.sum()) else sample[rows]

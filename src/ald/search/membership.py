@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, IntArray
+from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
 from ald.search import kernels
-from ald.search.tree import CodedCondition, CodedCriterion
+from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
 
 _WORTH_A_THREAD = 1_000_000
+_ROWS_AT_ONCE = 1 << 12
 
 
 def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: int = 1) -> IntArray:
@@ -31,6 +33,58 @@ def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: 
 
     in_threads(count, parts, threads)
     return out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Leaves:
+    """Criteria that are paths to leaves of a forest: everyone is sent down its trees instead of held against each.
+
+    at: the positions of the leaves in the forest; `present`: per ordered attribute with levels those that its criteria
+    name. A value that a split does not name goes nowhere, so that this counts members, not where trees route people.
+    """
+
+    forest: Forest
+    at: IntArray
+    present: Mapping[int, list[int]]
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """As `count_members`: [criteria, cells]."""
+        forest = self.forest
+        sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        named = [(i, self._sides(i, data)) for i in np.flatnonzero(~forest.is_leaf).tolist() if self._is_named(i)]
+        ends = np.cumsum([len(table) for _, table in named], dtype=np.int64)
+        tables_at = np.full(forest.n_nodes, -1, dtype=np.int64)
+        tables_at[[i for i, _ in named]] = np.concatenate([[0], ends])[: len(named)]
+        tables = np.concatenate([table for _, table in named]) if named else np.zeros(1, np.uint8)
+        roots = np.flatnonzero(forest.parent < 0)
+        work = np.full(-(-len(data.cells) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
+
+        def count(part: slice) -> IntArray:
+            rows = slice(part.start * _ROWS_AT_ONCE, part.stop * _ROWS_AT_ONCE)
+            out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
+            kernels.kernel().descend(
+                [code[rows] for code in data.codes], data.cells[rows], data.counts[rows], roots, forest.attribute,
+                forest.left, forest.right, forest.cut, tables_at, tables, sizes, data.n_cells, out,
+            )  # fmt: skip
+            return out[self.at]
+
+        pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
+        return np.asarray(np.sum([np.zeros((len(self.at), data.n_cells), np.int64), *pieces], axis=0))
+
+    def _is_named(self, node: int) -> bool:
+        return node in self.forest.sides or int(self.forest.attribute[node]) in self.present
+
+    def _sides(self, node: int, data: AuditData) -> ByteArray:
+        """Per code of the node's attribute: 0 for left, 1 for right, 2 for neither."""
+        attribute = int(self.forest.attribute[node])
+        table = np.full(data.attributes[attribute].size + 1, 2, dtype=np.uint8)
+        if node in self.forest.sides:
+            left, right = self.forest.sides[node]
+            table[list(left)], table[list(right)] = 0, 1
+        else:
+            present = np.array(self.present[attribute])
+            table[present] = present > self.forest.cut[node]
+        return table
 
 
 def _conditions(criteria: Sequence[CodedCriterion], data: AuditData) -> tuple[AnyArray, ...]:

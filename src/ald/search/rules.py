@@ -10,18 +10,20 @@ import numpy as np
 from ald.criterion import Criterion
 from ald.data.coded import Attribute, AuditData
 from ald.search.derived import Derived
+from ald.search.membership import Leaves
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Distinct criteria with the tree and node that proposed each first."""
+    """Distinct criteria with the tree and node that proposed each first. `leaves`: if all are leaves of one forest."""
 
     criteria: tuple[CodedCriterion, ...]
     tree: tuple[int, ...]
     node: tuple[int, ...]
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
     derived: tuple[Derived, ...] = ()
+    leaves: Leaves | None = None
 
     def __len__(self) -> int:
         return len(self.criteria)
@@ -36,7 +38,12 @@ def candidates(forest: Forest, data: AuditData) -> Candidates:
         if paths[i]:
             seen.setdefault(_named(paths[i], present) if present else paths[i], i)
     at = list(seen.values())
-    return Candidates(criteria=tuple(seen), tree=tuple(forest.tree[at].tolist()), node=tuple(forest.node[at].tolist()))
+    return Candidates(
+        criteria=tuple(seen),
+        tree=tuple(forest.tree[at].tolist()),
+        node=tuple(forest.node[at].tolist()),
+        leaves=Leaves(forest=forest, at=np.array(at, dtype=np.int64), present=present),
+    )
 
 
 def _present(data: AuditData) -> dict[int, list[int]]:

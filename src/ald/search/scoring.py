@@ -19,6 +19,7 @@ from ald.data.coded import weighted_bincount
 from ald.notions import RateCounter
 from ald.search.coarse import CoarseView
 from ald.search.membership import count_members
+from ald.search.segments import few_sums
 from ald.search.splitting import two_sample
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
@@ -106,7 +107,7 @@ class Scorer:
         if counts.shape[-1] == self.n_cells:
             return counts
         strata = counts.shape[-1] // self.n_cells
-        return np.asarray(counts.reshape(*counts.shape[:-1], strata, self.n_cells).sum(axis=-2))
+        return few_sums(counts.reshape(*counts.shape[:-1], strata, self.n_cells), -2)
 
     def statistic(self, inside: IntArray) -> FloatArray:
         """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
@@ -114,7 +115,7 @@ class Scorer:
         if self.n_patterns > 1:
             # As on D2: what counts is the weaker of the marginal and the stratified evidence.
             value = np.minimum(value, self.within(self.by_pattern(inside), self.totals))
-        n = inside.sum(axis=-1)
+        n = few_sums(inside, -1)
         outside = self.people - n
         if self.n_references > 1:
             others = (self.totals - self.by_pattern(inside))[..., 1, :]
@@ -140,7 +141,7 @@ class Scorer:
         groups = inside.shape[: inside.ndim - totals.ndim]
         totals = totals.reshape(-1, *totals.shape[-2:])
         inside = inside.reshape(*groups, *totals.shape)
-        group = inside.sum(axis=-2)
+        group = few_sums(inside, -2)
         # With a reference group, the others are its members who are not in the group; without, all who are not.
         everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
         excess, variance = cmh_terms(group, everyone, self.rates)

@@ -15,6 +15,17 @@ def owner(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1), offsets[1:] - offsets[:-1])
 
 
+def few_sums(counts: IntArray, axis: int) -> IntArray:
+    """Sums over a short axis; exact. NumPy's own sum takes many times as long where the axis is that short."""
+    parts = np.moveaxis(counts, axis, 0)
+    if len(parts) == 1:
+        return np.asarray(parts[0])
+    out = parts[0] + parts[1]
+    for part in parts[2:]:
+        out += part
+    return np.asarray(out)
+
+
 def integer_sums(values: AnyArray, offsets: IntArray) -> IntArray:
     """Sums over the last axis within segments; exact, empty segments give 0."""
     running = _running(values)

@@ -16,6 +16,7 @@ from ald.data.coded import weighted_bincount
 from ald.search import kernels
 from ald.search.conditions import Choice, best_condition
 from ald.search.scoring import Scorer
+from ald.search.segments import few_sums
 from ald.search.tree import CodedCondition, CodedCriterion
 
 _STEPS = 12
@@ -292,7 +293,7 @@ class _Ends:
         cells = table.reshape(-1, data.n_cells)[: self.size]
         # Counts, and people, below each code.
         self.running = np.concatenate([np.zeros((1, data.n_cells), np.int64), np.cumsum(cells, axis=0)])
-        self.people = self.running.sum(axis=1)
+        self.people = few_sums(self.running, 1)
         # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
         self.occurs = np.flatnonzero(np.diff(self.people))
 
