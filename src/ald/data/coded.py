@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Attribute:
     values: FloatArray | None = None
     levels: tuple[str | None, ...] = ()
 
-    @property
+    @cached_property
     def size(self) -> int:
         return len(self.levels) if self.values is None else len(self.values)
 

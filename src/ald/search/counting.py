@@ -101,7 +101,7 @@ class MemoryCounter:
         self._kernel = kernels.kernel()
         self._threads = threads
         self._sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
-        found = in_threads(_present, samples, threads)
+        found = [_present(sample) for sample in samples]
         rows = [row for row, _ in found]
         self._rows = np.concatenate(rows) if rows else np.zeros(0, np.uint32)
         self._weights: IntArray | None = None

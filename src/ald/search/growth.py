@@ -23,6 +23,8 @@ from ald.statistics import log1m_exp
 from ald.threads import in_threads
 
 SAMPLE_SHARE = 0.632
+# Rows of all samples below which drawing them in threads costs more than it saves.
+_WORTH_A_THREAD = 500_000
 # Entries of histograms that are tested at once.
 _ENTRIES_AT_ONCE = 1 << 15
 _COLUMNS = ("statistic", "df", "log_p")
@@ -98,7 +100,8 @@ def grow_forest(
     given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
     inflate test statistics.
     """
-    samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, threads)
+    drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
+    samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, drawers)
     n_cells = data.n_cells
     if given is not None:
         cells = (given * n_cells + data.cells).astype(np.uint8)

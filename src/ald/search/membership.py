@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -51,11 +52,7 @@ class Leaves:
         """As `count_members`: [criteria, cells]."""
         forest = self.forest
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
-        named = [(i, self._sides(i, data)) for i in np.flatnonzero(~forest.is_leaf).tolist() if self._is_named(i)]
-        ends = np.cumsum([len(table) for _, table in named], dtype=np.int64)
-        tables_at = np.full(forest.n_nodes, -1, dtype=np.int64)
-        tables_at[[i for i, _ in named]] = np.concatenate([[0], ends])[: len(named)]
-        tables = np.concatenate([table for _, table in named]) if named else np.zeros(1, np.uint8)
+        tables_at, tables = self._tables(sizes)
         roots = np.flatnonzero(forest.parent < 0)
         work = np.full(-(-len(data.cells) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
 
@@ -71,20 +68,26 @@ class Leaves:
         pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
         return np.asarray(np.sum([np.zeros((len(self.at), data.n_cells), np.int64), *pieces], axis=0))
 
-    def _is_named(self, node: int) -> bool:
-        return node in self.forest.sides or int(self.forest.attribute[node]) in self.present
+    def _tables(self, sizes: IntArray) -> tuple[IntArray, ByteArray]:
+        """Per node whose split names levels: where its table starts (-1 for others), and all tables.
 
-    def _sides(self, node: int, data: AuditData) -> ByteArray:
-        """Per code of the node's attribute: 0 for left, 1 for right, 2 for neither."""
-        attribute = int(self.forest.attribute[node])
-        table = np.full(data.attributes[attribute].size + 1, 2, dtype=np.uint8)
-        if node in self.forest.sides:
-            left, right = self.forest.sides[node]
-            table[list(left)], table[list(right)] = 0, 1
-        else:
-            present = np.array(self.present[attribute])
-            table[present] = present > self.forest.cut[node]
-        return table
+        A table has an entry per code: 0 for left, 1 for right, 2 for neither.
+        """
+        forest = self.forest
+        ordered = np.flatnonzero(np.isin(forest.attribute, list(self.present)))
+        nodes = np.concatenate([np.array(list(forest.sides), dtype=np.int64), ordered])
+        ends = np.cumsum(sizes[forest.attribute[nodes]])
+        tables_at = np.full(forest.n_nodes, -1, dtype=np.int64)
+        tables_at[nodes] = np.concatenate([[0], ends])[: len(nodes)]
+        tables = np.full(int(ends[-1]) if len(nodes) else 1, 2, dtype=np.uint8)
+        for side in (0, 1):
+            levels = [both[side] for both in forest.sides.values()]
+            starts = np.repeat(tables_at[list(forest.sides)], [len(codes) for codes in levels])
+            tables[starts + np.fromiter(chain.from_iterable(levels), np.int64, len(starts))] = side
+        for node in ordered.tolist():
+            codes = np.array(self.present[int(forest.attribute[node])])
+            tables[tables_at[node] + codes] = codes > forest.cut[node]
+        return tables_at, tables
 
 
 def _conditions(criteria: Sequence[CodedCriterion], data: AuditData) -> tuple[AnyArray, ...]:
