@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,7 +23,8 @@ class Candidates:
     node: tuple[int, ...]
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
     derived: tuple[Derived, ...] = ()
-    leaves: Leaves | None = None
+    # Not compared: another way to say the same criteria, and arrays have no single answer to "equal".
+    leaves: Leaves | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.criteria)
