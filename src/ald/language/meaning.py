@@ -61,6 +61,20 @@ def parse(text: str, data: Any = None) -> Criterion:
     )
 
 
+def mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The attributes that criteria are about, and the values that they name, without looking at any data.
+
+    >>> mentioned(["sex == 'F' and 30 < age <= 60"])
+    {'sex': ('F',), 'age': ('30', '60')}
+    """
+    named: dict[str, dict[str, None]] = {}
+    for text in texts:
+        for statement in statements(text):
+            values = statement.values if isinstance(statement, Membership) else [token for _, token in statement.bounds]
+            named.setdefault(statement.name.text, {}).update((token.text, None) for token in values)
+    return {name: tuple(values) for name, values in named.items()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
     """All that a text says about one attribute, and the column, if there is data."""
