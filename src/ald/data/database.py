@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
-from ald.data.relation import ROWS, Relation, in_words, whole, workspace
+from ald.data.relation import ROWS, Relation, connected, in_words, whole, workspace
 from ald.data.table import Table, check_names
 from ald.errors import InputError, SettingError, needed_extra, shorten
 
@@ -36,7 +36,7 @@ def read_query(
         )
     source = f"the result of the query on {shown}"
     reading = reading or Reading()
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+    connection = connected()
     try:
         with workspace(connection, reading.memory) as folder:
             relation = _fetched(connection, address, query, source)

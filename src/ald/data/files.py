@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
-from ald.data.relation import Relation, identifier, in_words, literal, whole, workspace
+from ald.data.relation import Relation, connected, identifier, in_words, literal, whole, workspace
 from ald.data.table import Table, check_names
 from ald.errors import InputError, nearest, shorten
 
@@ -41,7 +41,7 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
     reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
     if os.path.getsize(path) == 0:
         raise InputError(f"{source} is empty: it has no columns")
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+    connection = connected()
     try:
         relation = _opened(connection, path, reader, source)
         if reading is not None and _is_large(relation, path, reader, reading):

@@ -83,6 +83,15 @@ class Relation:
         return replace(self, sql=table, columns=columns, is_cheap=True)
 
 
+def connected() -> duckdb.DuckDBPyConnection:
+    """A connection that fetches no extension and prints nothing: it would draw a bar where results are printed."""
+    import duckdb
+
+    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 @contextmanager
 def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Path]:
     """A folder where the connection keeps rows (table `ROWS`) and whatever exceeds its half of the memory."""
