@@ -59,19 +59,27 @@ class _Reduction:
     def __init__(self, relation: Relation, reading: Reading, folder: Path) -> None:
         self.reading, self.folder = reading, folder
         self.relation = self._as_days(relation)
-        self.rows, self.shapes = self._look()
+        self.rows = relation.count()
         if self.rows == 0:
             raise InputError(f"{relation.source} has no rows")
+        self.shapes: dict[str, _Shape] = {}
         self.notes: dict[str, tuple[str, ...]] = {}
-        self._read_numbers_in_words()
-        self.left_out = self._identifiers()
-        self.relation = self.relation.only([name for name in self.relation.columns if name not in self.left_out])
         self.most_cells = min(self.rows // 2, reading.memory // _BYTES_PER_CELL)
 
     def table(self) -> Table:
         """The reduced data."""
+        if self._looks_alike():
+            table = self._counted_by_value()
+            if table is not None and not any(self._has_many(each) for each in table.columns.values()):
+                return table
+            self.relation.connection.execute("DROP TABLE t")
+        self.shapes = self._look()
+        self._read_numbers_in_words()
+        left_out = self._identifiers()
+        self.relation = self.relation.only([name for name in self.relation.columns if name not in left_out])
         binned = [name for name in self.relation.columns if self._is_binned(name)]
-        table = None if binned else self._counted_by_value()
+        possible = prod(shape.distinct + 1 for name, shape in self.shapes.items() if name not in left_out)
+        table = None if binned or possible > self.most_cells else self._counted_by_value()
         if table is None:
             columns = self._stored(binned)
             merged = counted(columns, self.most_cells)
@@ -79,7 +87,17 @@ class _Reduction:
                 table = table_from(columns, self.relation.source)
             else:
                 table = replace(table_from(merged[0], self.relation.source), counts=merged[1])
-        return replace(table, left_out=self.left_out, binned=frozenset(binned))
+        return replace(table, left_out=left_out, binned=frozenset(binned))
+
+    def _looks_alike(self) -> bool:
+        """Whether the first rows suggest that there are few different ones."""
+        look = f"SELECT {self.relation.selected()} FROM {self.relation.sql} LIMIT {_LOOK}"
+        distinct = self.relation.row(f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({look}))")[0]
+        return bool(2 * distinct <= min(_LOOK, self.rows))
+
+    def _has_many(self, each: Column) -> bool:
+        """Whether a column of numbers has so many values that it is cut into bins."""
+        return each.values is not None and each.n_codes > MOST_BINS and each.name not in self.reading.exact
 
     def _as_days(self, relation: Relation) -> Relation:
         """The relation with times as dates, where the user says so: a bin that ends within a day has no date."""
@@ -90,18 +108,17 @@ class _Reduction:
                 columns[name] = f"CASE WHEN isfinite({sql}) THEN DATE '1970-01-01' + {days} END", "DATE"
         return replace(relation, columns=columns)
 
-    def _look(self) -> tuple[int, dict[str, _Shape]]:
-        """One pass over the data: rows, and about how many different values each column has."""
-        parts = ["count(*)"]
+    def _look(self) -> dict[str, _Shape]:
+        """One pass over the data: about how many different values each column has."""
+        parts = []
         for sql, kind in self.relation.columns.values():
             infinite = f"count_if(isinf({sql}))" if kind in ("FLOAT", "DOUBLE") else "0"
             parts += [f"approx_count_distinct({sql})", f"count({sql})", infinite]
-        rows, *found = self.relation.row(f"SELECT {', '.join(parts)} FROM {self.relation.sql}")
-        shapes = {
+        found = self.relation.row(f"SELECT {', '.join(parts)} FROM {self.relation.sql}")
+        return {
             name: _Shape(distinct=found[3 * i], known=found[3 * i + 1], infinite=found[3 * i + 2])
             for i, name in enumerate(self.relation.columns)
         }
-        return int(rows), shapes
 
     def _read_numbers_in_words(self) -> None:
         """Columns of very many words that are numbers but for words such as "NA" become numbers, with a note."""
@@ -145,17 +162,10 @@ class _Reduction:
     def _counted_by_value(self) -> Table | None:
         """The distinct rows with their numbers, all values as they are; None if they are too many."""
         relation = self.relation
-        if prod(self.shapes[name].distinct + 1 for name in relation.columns) > self.most_cells:
-            look = f"SELECT {relation.selected()} FROM {relation.sql} LIMIT {_LOOK}"
-            alike = relation.row(f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({look}))")[0]
-            if alike > min(_LOOK, self.rows) // 2:
-                return None
-        relation.connection.execute(
-            f"CREATE TEMP TABLE t AS SELECT {relation.selected()}, count(*) AS n FROM {relation.sql} GROUP BY ALL"
-        )
+        grouped = f"SELECT {relation.selected()}, count(*) AS n FROM {relation.sql} GROUP BY ALL"
+        relation.connection.execute(f"CREATE OR REPLACE TEMP TABLE t AS {grouped}")
         cells = relation.as_table("t")
         if cells.count() > self.most_cells:
-            relation.connection.execute("DROP TABLE t")
             return None
         counts = np.ma.getdata(relation.fetch("SELECT n FROM t")).astype(np.int64)
         columns = [self._with_notes(each) for each in columns_of(cells, counts)]
