@@ -81,7 +81,9 @@ import json, sys, time
 started = time.perf_counter()
 import duckdb
 grouped = f"SELECT {sys.argv[2]}, count(*) FROM '{sys.argv[1]}' GROUP BY ALL"
-cells = duckdb.connect().execute(f"SELECT count(*) FROM ({grouped})").fetchone()[0]
+connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")
+cells = connection.execute(f"SELECT count(*) FROM ({grouped})").fetchone()[0]
 print(json.dumps([time.perf_counter() - started, cells]))
 """
 
@@ -89,7 +91,7 @@ print(json.dumps([time.perf_counter() - started, cells]))
 def run(code: str, *arguments: str) -> list:
     """What a process of its own prints."""
     done = subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout)
 
 
 def main() -> None:
