@@ -13,9 +13,10 @@ import pytest
 
 import ald
 from ald import InputError
-from ald.data import reading, reduction, store
+from ald.data import files, reading, reduction, store
 from ald.data.files import read_file
 from ald.data.reading import Reading
+from ald.data.relation import ROWS, whole
 from ald.data.sources import load_halves
 
 
@@ -106,6 +107,17 @@ def test_text_files_are_kept_first(tmp_path: Path, request: Any) -> None:
     expected = audited(path, {})
     request.getfixturevalue("large")
     assert audited(path, {}) == expected
+
+
+def test_long_lines_do_not_make_a_file_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the size of a text file suggests more rows than it has, it is read as it stands all the same."""
+    path = written(tmp_path, numbers(), "x.csv")
+    expected = read_file(path, None, None)
+    monkeypatch.setattr(files, "_BYTES_PER_FIELD", 1)
+    monkeypatch.setattr(files, "whole", lambda relation, only: [relation.sql, whole(relation, only)])
+    sql, table = read_file(path, None, Reading(many=100_000))  # type: ignore[misc]
+    assert (sql, table.counts, table.binned) == (ROWS, None, frozenset())
+    assert all((table[name].codes == column.codes).all() for name, column in expected.columns.items())
 
 
 def numbers(n: int = 30_000, seed: int = 5) -> dict[str, Any]:

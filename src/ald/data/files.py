@@ -44,10 +44,13 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
     connection = connected()
     try:
         relation = _opened(connection, path, reader, source)
-        if reading is not None and _is_large(relation, path, reader, reading):
-            with workspace(connection, reading.memory) as folder:
+        if reading is None or not _may_be_large(relation, path, reader, reading):
+            return whole(relation, only)
+        with workspace(connection, reading.memory) as folder:
+            relation = relation if relation.is_cheap else relation.only(only).kept()
+            if reading.is_large(relation.count(), len(relation.columns)):
                 return reduced(relation, reading, folder)
-        return whole(relation, only)
+            return whole(relation, only)
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
@@ -74,7 +77,8 @@ def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, sourc
     return Relation(connection=connection, sql=call, columns=columns, source=source, is_cheap=reader == "parquet")
 
 
-def _is_large(relation: Relation, path: str, reader: str, reading: Reading) -> bool:
+def _may_be_large(relation: Relation, path: str, reader: str, reading: Reading) -> bool:
+    """Whether the file is large; of text files, whether their size suggests it."""
     n_columns = len(relation.columns if reading.needed is None else reading.needed)
     if reader == "parquet":
         return reading.is_large(relation.count(), n_columns)

@@ -45,12 +45,12 @@ class _Shape:
 def reduced(relation: Relation, reading: Reading, folder: Path) -> Table:
     """The data as a table of counted rows, or where hardly any rows are alike of codes that stay on disk.
 
-    The connection must have a workspace in this folder.
+    The connection must have a workspace in this folder, and the relation is read several times.
     """
     relation = relation.only(reading.needed)
     if not relation.columns:
         return Table(columns={}, n_rows=relation.count(), source=relation.source)
-    return _Reduction(relation if relation.is_cheap else relation.kept(), reading, folder).table()
+    return _Reduction(relation, reading, folder).table()
 
 
 class _Reduction:
