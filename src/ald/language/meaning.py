@@ -46,10 +46,8 @@ def parse(text: str, data: Any = None) -> Criterion:
     >>> print(parse("sex == 'F' and 30 < age <= 60"))
     30 < age <= 60 and sex = F
     """
-    if not isinstance(text, str):
-        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shorten(repr(text))}")
     about: dict[str, list[Statement]] = {}
-    for statement in statements(text):
+    for statement in _statements(text):
         about.setdefault(statement.name.text, []).append(statement)
     if data is None or not about:
         columns: dict[str, Column] = {}
@@ -61,6 +59,12 @@ def parse(text: str, data: Any = None) -> Criterion:
     )
 
 
+def _statements(text: str) -> Sequence[Statement]:
+    if not isinstance(text, str):
+        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shorten(repr(text))}")
+    return statements(text)
+
+
 def mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The attributes that criteria are about, and the values that they name, without looking at any data.
 
@@ -69,7 +73,7 @@ def mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """
     named: dict[str, dict[str, None]] = {}
     for text in texts:
-        for statement in statements(text):
+        for statement in _statements(text):
             values = statement.values if isinstance(statement, Membership) else [token for _, token in statement.bounds]
             named.setdefault(statement.name.text, {}).update((token.text, None) for token in values)
     return {name: tuple(values) for name, values in named.items()}
