@@ -15,7 +15,9 @@ from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
 from ald.data.coded import AuditData
 from ald.data.columns import as_word
+from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
+from ald.data.reading import reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
@@ -23,6 +25,7 @@ from ald.details import Details, Subject, details
 from ald.errors import InputError, SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
+from ald.language import mentioned
 from ald.notions import Notion, RateCounter
 from ald.power import Detectable, detectable
 from ald.profiles import Profile, count_profile
@@ -76,12 +79,14 @@ def audit(
     profile: str | None = None,
     profile_columns: Mapping[str, str] | None = None,
     threads: int | None = None,
+    memory_limit: str | int | None = None,
+    query: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Locates the groups of people with disparate outcomes.
 
     data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows,
-        or a dictionary of arrays.
+        a dictionary of arrays, or the address of a PostgreSQL database (with `query`).
     outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false); several
         columns are audited together, and `favourable` may then be a dictionary. Or:
     prediction, truth: two columns with the same coding; `favourable` then is the positive value.
@@ -114,6 +119,8 @@ def audit(
     seed: same seed, same result, whatever the number of threads.
     profile: also count what a law asks for: "nyc-ll144" or "eu-ai-act" (docs/profiles.md).
     profile_columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
+    memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
+    query: what to select, if `data` is the address of a database: ald.audit("postgresql://...", query="select ...").
     progress: called with the name of the step and the share of it that is done.
 
     >>> import ald
@@ -144,6 +151,8 @@ def assess(
     level: float = 0.05,
     adjust: str = "bh",
     threshold: float = 0.0,
+    memory_limit: str | int | None = None,
+    query: str | None = None,
 ) -> Audit:
     """Tests groups that you name, on all data, without any search. The options are those of `ald.audit`.
 
@@ -168,6 +177,8 @@ def _audit(
     profile: str | None = None,
     profile_columns: Mapping[str, str] | None = None,
     threads: int | None = None,
+    memory_limit: str | int | None = None,
+    query: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Audit:
@@ -202,9 +213,13 @@ def _audit(
         search=search,
         **options,
     )
+    limit = parse_size(memory_limit)
+    if query is not None and not isinstance(query, str):
+        raise SettingError(f"query must be a text such as 'select * from decisions', not {type(query).__name__}")
     everyone = load_halves(data)[0] if profile is not None and split == "own" else data
-    counted = count_profile(everyone, roles, joint_cells(config), profile, profile_columns)
-    return replace(run(data, roles, config, threads=threads, progress=progress), profile=counted)
+    counted = count_profile(everyone, roles, joint_cells(config), profile, profile_columns, limit, query)
+    audited = run(data, roles, config, threads=threads, progress=progress, memory_limit=limit, query=query)
+    return replace(audited, profile=counted)
 
 
 _ROLES = ("prediction", "truth", "survey_weights", "given_in_criteria", "given_bins", "cluster")
@@ -243,6 +258,8 @@ def run(
     *,
     threads: int | None = None,
     progress: Progress | None = None,
+    memory_limit: int | None = None,
+    query: str | None = None,
 ) -> Audit:
     """The audit with its settings in two objects. One line per step of the method."""
     say = progress or (lambda step, share: None)
@@ -251,12 +268,15 @@ def run(
     asked = questions(config)
 
     say("load", 0.0)
-    table, half = read(data, roles, config)
+    table, half = read(data, roles, config, memory_limit, query)
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
         return _without_search(data, prepared, asked, config, named)
-    splits = [one_split(prepared.data, asked, config, rules, repeat, threads, say) for repeat in range(config.repeats)]
+    splits = [
+        one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit)
+        for repeat in range(config.repeats)
+    ]
     first = splits[0]
     results = Results(
         config=config,
@@ -280,12 +300,17 @@ def run(
     )
 
 
-def read(data: Any, roles: Roles, config: AuditConfig) -> tuple[Table, IntArray | None]:
+def read(
+    data: Any, roles: Roles, config: AuditConfig, memory_limit: int | None = None, query: str | None = None
+) -> tuple[Table, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
-    words = config.reference_kind == "group" or config.groups_of_interest
+    words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
     needed = None if words else roles.needed
-    table, half = load_halves(data, needed) if config.split == "own" else (load(data, needed), None)
-    return with_kinds(table, roles), half
+    reading = reading_of(roles, mentioned(words), memory_limit, query)
+    if config.split == "own":
+        table, half = load_halves(data, needed, reading)
+        return with_kinds(table, roles), half
+    return with_kinds(load(data, needed, reading), roles), None
 
 
 def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules) -> Prepared:

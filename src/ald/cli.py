@@ -30,6 +30,7 @@ _TABLE_WIDTH = 120
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
     **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset", "method", "profile"), (str,)),
+    **dict.fromkeys(("memory_limit", "query"), (str,)),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
     **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
@@ -44,7 +45,7 @@ _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
 # Those of `ald test`.
 _TEST_KEYS = {
     *("outcome", "favourable", "prediction", "truth", "weights", "survey_weights", "kinds", "given", "given_bins"),
-    *("cluster", "direction", "reference", "notion", "level", "adjust", "threshold"),
+    *("cluster", "direction", "reference", "notion", "level", "adjust", "threshold", "memory_limit", "query"),
 }
 
 
@@ -114,6 +115,9 @@ def _data_options(command: Command) -> Command:
         click.option("--level", type=float, help="Corrected p up to which a group is listed.  [default: 0.05]"),
         click.option("--adjust", help="Correction: bh, by, bonferroni or none.  [default: bh]"),
         click.option("--threshold", type=float, help="Largest |psi| that is acceptable.  [default: 0]"),
+        click.option("--query", help="What to select, where FILE is the address of a database: postgresql://..."),
+        click.option("--memory-limit", metavar="SIZE",
+                     help="Memory to use, such as 4GB: larger data is reduced to counts first, or kept on disk."),
     ])  # fmt: skip
 
 
@@ -165,10 +169,11 @@ def _search_options(command: Command) -> Command:
 def audit(
     file: str, assess_on: str | None, config: str | None, format_: str, output: tuple[str, ...], **options: Any
 ) -> None:
-    """Audit FILE (CSV, TSV, Parquet, JSON lines; also .gz and .zst) and print the groups found.
+    """Audit FILE (CSV, TSV, Parquet, JSON lines; also .gz and .zst; a database) and print the groups found.
 
     \b
     ald audit decisions.csv --outcome approved
+    ald audit postgresql://ann@db.example/loans --query "select * from decisions" --outcome approved
     ald audit scores.parquet --prediction high_risk --truth reoffended --notion "equalized odds"
     """
     settings = _read_config(config) | _given(options)

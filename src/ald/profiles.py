@@ -16,6 +16,7 @@ import numpy as np
 
 from ald.data.coded import AuditData, weighted_bincount
 from ald.data.prepare import prepare
+from ald.data.reading import reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load
 from ald.errors import SettingError, nearest
@@ -125,7 +126,13 @@ def check_profile(name: str | None, columns: Mapping[str, str] | None) -> None:
 
 
 def count_profile(
-    data: Any, roles: Roles, cell_names: Sequence[str], name: str | None, columns: Mapping[str, str] | None
+    data: Any,
+    roles: Roles,
+    cell_names: Sequence[str],
+    name: str | None,
+    columns: Mapping[str, str] | None,
+    memory_limit: int | None = None,
+    query: str | None = None,
 ) -> Profile | None:
     """What the profile asks to be counted, on everyone in the data; None without a profile."""
     check_profile(name, columns)
@@ -145,7 +152,7 @@ def count_profile(
         cluster=None,
         split=None,
     )
-    table = load(data, wanted.needed)
+    table = load(data, wanted.needed, reading_of(wanted, {}, memory_limit, query))
     for column in columns.values():
         if table[column].n_codes < 2:
             raise SettingError(

@@ -13,6 +13,7 @@ from ald.arrays import IntArray
 from ald.baselines.interface import propose
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
+from ald.data.memory import machine_memory
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
@@ -32,6 +33,9 @@ Progress = Callable[[str, float], None]
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
+# Bytes that growing a tree takes per row of D1, and the part of the memory that is for this.
+_BYTES_PER_TREE_ROW = 16
+_SHARE_FOR_TREES = 4
 # Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
 _PATTERNS = 8
 
@@ -89,6 +93,7 @@ def one_split(
     repeat: int,
     threads: int,
     say: Progress,
+    memory_limit: int | None = None,
 ) -> Split:
     """Steps 1 to 3 on one halving: the first is the one that is reported."""
     sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
@@ -106,7 +111,7 @@ def one_split(
 
         part(0.0)
         rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-        forest, proposed = search(question.view(d1), question, config, rules, rngs, threads, part)
+        forest, proposed = search(question.view(d1), question, config, rules, rngs, threads, part, memory_limit)
 
         step("assess", number / len(asked))
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
@@ -156,6 +161,7 @@ def search(
     rngs: Sequence[np.random.Generator],
     threads: int,
     progress: Callable[[float], None],
+    memory_limit: int | None = None,
 ) -> tuple[Forest, Candidates]:
     """Step 1: the forest, and the groups to test."""
     rates = RateCounter(search_rates(question, config), d1.n_cells)
@@ -168,14 +174,31 @@ def search(
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
-    forest = grow_forest(
-        d1, rates, rules, rngs, given=given, effect=effect, threads=threads, progress=lambda share: progress(share / 2)
-    )
+    parts = tree_parts(len(d1.cells), len(rngs), memory_limit)
+
+    def grown(part: slice) -> Forest:
+        def share(done: float) -> None:
+            progress((part.start + done * (part.stop - part.start)) / len(rngs) / 2)
+
+        return grow_forest(d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share)
+
+    forest = Forest.joined([grown(part) for part in parts])
     if not config.explores:
         return forest, candidates(forest, d1)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
     terms = SearchTerms(given=given, direction=config.sign, effect=effect, factors=factors)
     return forest, representative_candidates(d1, rates, forest, config, terms, progress)
+
+
+def tree_parts(rows: int, trees: int, memory_limit: int | None) -> list[slice]:
+    """The trees that are grown at a time. Every tree has a generator of its own, so this changes no result.
+
+    >>> tree_parts(10**7, 25, 4 * 10**9)
+    [slice(0, 6, None), slice(6, 12, None), slice(12, 18, None), slice(18, 24, None), slice(24, 25, None)]
+    """
+    limit = memory_limit or (machine_memory() // 2)
+    most = max(1, limit // _SHARE_FOR_TREES // max(rows * _BYTES_PER_TREE_ROW, 1))
+    return [slice(start, min(start + most, trees)) for start in range(0, trees, most)]
 
 
 def representative_candidates(

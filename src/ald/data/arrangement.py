@@ -18,8 +18,8 @@ HALF_WORDS = (("search", "assess"), ("train", "test"), ("d1", "d2"), ("developme
 
 def row_weights(table: Table, roles: Roles) -> tuple[IntArray | None, FloatArray | None, IntArray | None]:
     """People per row, survey weight per person, and the rows to keep: those that stand for nobody are left out."""
-    counts = None if roles.weights is None else _counts(table[roles.weights])
-    weights = None if roles.survey_weights is None else _survey_weights(table[roles.survey_weights])
+    counts = table.counts if roles.weights is None else _counts(table[roles.weights], table.counts)
+    weights = None if roles.survey_weights is None else _survey_weights(table[roles.survey_weights], table.counts)
     kept = np.ones(table.n_rows, bool)
     if counts is not None:
         kept &= counts > 0
@@ -31,7 +31,7 @@ def row_weights(table: Table, roles: Roles) -> tuple[IntArray | None, FloatArray
     return (None if counts is None else counts[rows]), (None if weights is None else weights[rows]), rows
 
 
-def _numbers(column: Column, role: str, wanted: str) -> FloatArray:
+def _numbers(column: Column, role: str, wanted: str, rows: IntArray | None) -> FloatArray:
     """The distinct values of a column of weights, which must be numbers, with none missing and none negative."""
     if column.values is None or column.kind != "numeric":
         shown = f"such as {shorten(column.words()[0])!r}" if column.n_codes else "but all are missing"
@@ -40,7 +40,7 @@ def _numbers(column: Column, role: str, wanted: str) -> FloatArray:
         )
     if column.missing.any():
         raise ColumnError(
-            f"{role} {column.name!r} has {int(column.missing.sum()):,} missing or infinite values; every row needs one "
+            f"{role} {column.name!r} has {column.n_missing(rows):,} missing or infinite values; every row needs one "
             "(0 leaves it out)"
         )
     if not column.values.any():
@@ -48,21 +48,22 @@ def _numbers(column: Column, role: str, wanted: str) -> FloatArray:
     return column.values
 
 
-def _counts(column: Column) -> IntArray:
-    values = _numbers(column, "weights", "whole numbers")
+def _counts(column: Column, rows: IntArray | None) -> IntArray:
+    values = _numbers(column, "weights", "whole numbers", rows)
     bad = values[(values < 0) | (values != np.floor(values))]
     if len(bad):
         raise ColumnError(
             f"weights {column.name!r} must be whole numbers from 0 on (people per row); found {bad[0]:g}. "
             f"Fractional weights are not counts: for a survey, say survey_weights={column.name!r}."
         )
-    if values[column.codes].sum() >= 2**53:
+    if (values[column.codes] * (1 if rows is None else rows)).sum() >= 2**53:
         raise ColumnError(f"weights {column.name!r} add up to more people than can be counted exactly")
-    return values.astype(np.int64)[column.codes]
+    people = values.astype(np.int64)[column.codes]
+    return people if rows is None else people * rows
 
 
-def _survey_weights(column: Column) -> FloatArray:
-    values = _numbers(column, "survey weights", "numbers above 0")
+def _survey_weights(column: Column, rows: IntArray | None) -> FloatArray:
+    values = _numbers(column, "survey weights", "numbers above 0", rows)
     if values.min() < 0:
         raise ColumnError(
             f"survey weights {column.name!r} must not be negative; found {values.min():g}. A row stands for that many "
@@ -76,10 +77,10 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
     if roles.cluster is None:
         return None
     column = table[roles.cluster]
-    missing = int(column.missing.sum())
+    missing = column.n_missing(table.counts)
     if missing:
         raise ColumnError(
-            f"cluster {column.name!r} has {missing:,} missing values of {len(column.codes):,}: it must say of every "
+            f"cluster {column.name!r} has {missing:,} missing values of {table.rows:,}: it must say of every "
             "row whom it is about"
         )
     sizes = weighted_bincount(column.codes, people, column.n_codes)
@@ -95,7 +96,7 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
 def own_halves(table: Table, roles: Roles, half: IntArray | None, clusters: IntArray | None) -> IntArray | None:
     """The half of every row: 0 for the search, 1 for the assessment; None if it is drawn at random."""
     if roles.split is not None:
-        half = _halves_by(table[roles.split])
+        half = _halves_by(table[roles.split], table.counts)
     if half is not None and clusters is not None:
         both = np.intersect1d(clusters[half == 0], clusters[half == 1])
         if len(both):
@@ -108,11 +109,11 @@ def own_halves(table: Table, roles: Roles, half: IntArray | None, clusters: IntA
     return half
 
 
-def _halves_by(column: Column) -> IntArray:
+def _halves_by(column: Column, rows: IntArray | None) -> IntArray:
     words = column.words()
     if column.missing.any():
         raise ColumnError(
-            f"split {column.name!r} has {int(column.missing.sum()):,} missing values: every row needs a half"
+            f"split {column.name!r} has {column.n_missing(rows):,} missing values: every row needs a half"
         )
     shown = ", ".join(repr(shorten(word)) for word in words[:5]) + (", ..." if len(words) > 5 else "")
     if len(words) != 2:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray
+from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from ald.criterion import CLOSED, INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound, parse_bound
 from ald.errors import ColumnError, shorten
 
@@ -48,6 +48,10 @@ class Column:
     @property
     def missing(self) -> BoolArray:
         return np.asarray(self.codes == self.n_codes)
+
+    def n_missing(self, counts: IntArray | None = None) -> int:
+        """How many rows have no value, where `counts` says how many rows each one stands for."""
+        return int(self.missing.sum() if counts is None else counts[self.missing].sum())
 
     @property
     def is_integer(self) -> bool:

@@ -1,18 +1,17 @@
-"""Files, read by DuckDB: CSV, TSV (plain, gzip, zstd), Parquet, JSON lines. The only module that touches it."""
+"""Files, read by DuckDB: CSV, TSV (plain, gzip, zstd), Parquet, JSON lines."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, parse_numbers
-from ald.data.table import Table, check_names, table_from
-from ald.errors import ColumnError, InputError, nearest, shorten
+from ald.data.reading import Reading
+from ald.data.reduction import reduced
+from ald.data.relation import Relation, connected, identifier, in_words, literal, whole, workspace
+from ald.data.table import Table, check_names
+from ald.errors import InputError, nearest, shorten
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,9 +23,9 @@ _READERS = {
 }  # fmt: skip
 _COMPRESSION = {"gz": "gzip", "zst": "zstd"}
 
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
-_NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\([\d, ]+\))$")
-_TIME_TYPES = re.compile(r"TIMESTAMP[A-Z_ ]*$")
+# The rows of a text file are guessed by its size: bytes of a field, and of a packed byte when it is unpacked.
+_BYTES_PER_FIELD = 5
+_PACKED = 6
 
 # How CSV files are typed: by all their rows. Words such as yes, no, t and f are not turned into true and false.
 _TYPED = (
@@ -35,48 +34,57 @@ _TYPED = (
 )
 
 
-def read_file(path: str, only: Sequence[str] | None = None) -> Table:
-    """The file as a table of all columns, or of only some."""
+def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+    """The file as a table of all columns, or of only some; reduced to counts if it is large and `reading` says how."""
     import duckdb
 
     reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
     if os.path.getsize(path) == 0:
         raise InputError(f"{source} is empty: it has no columns")
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+    connection = connected()
     try:
-        call = _call(path, reader)
-        described = connection.execute(f"DESCRIBE SELECT * FROM {call}").fetchall()
-        types = [(str(row[0]), str(row[1])) for row in described]
-        names = _names_in_file(connection, path, reader, [name for name, _ in types])
-        check_names(names, source)
-        if reader == "csv" and len(names) == 1 and "," in names[0]:
-            _check_lines(connection, call, names[0])
-        chosen = dict(zip(names, types, strict=True))
-        if only is not None:
-            for name in only:
-                if name not in chosen:
-                    raise ColumnError(f"there is no column {shorten(name)!r} in {source}. {nearest(name, chosen)}")
-            chosen = {name: chosen[name] for name in only}
-        selected = ", ".join(f"{_identifier(sql)} AS c{i}" for i, (sql, _) in enumerate(chosen.values()))
-        connection.execute(f"CREATE TEMP TABLE t AS SELECT {selected or '1 AS c0'} FROM {call}")
-        columns = [_column(connection, f"c{i}", name, kind) for i, (name, (_, kind)) in enumerate(chosen.items())]
-        if not columns:
-            count = connection.execute("SELECT count(*) FROM t").fetchone()
-            return Table(columns={}, n_rows=int(count[0]) if count else 0, source=source)
-        return table_from(columns, source)
+        relation = _opened(connection, path, reader, source)
+        if reading is None or not _may_be_large(relation, path, reader, reading):
+            return whole(relation, only)
+        with workspace(connection, reading.memory) as folder:
+            relation = relation if relation.is_cheap else relation.only(only).kept()
+            if reading.is_large(relation.count(), len(relation.columns)):
+                return reduced(relation, reading, folder)
+            return whole(relation, only)
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        lines = [line.strip() for line in str(error).splitlines()[:4]]
-        reason = "; ".join(line for line in lines if line and not line.startswith(("LINE ", "^")))
         hint = (
             " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
             if _is_foreign(path, reader)
             else ""
         )
-        raise InputError(f"{source} cannot be read as {reader.upper()}: {shorten(reason, 300)}{hint}") from None
+        raise InputError(f"{source} cannot be read as {reader.upper()}: {in_words(error)}{hint}") from None
     finally:
         connection.close()
+
+
+def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, source: str) -> Relation:
+    """The file as something to select from, with the names that its columns have in the file."""
+    call = _call(path, reader)
+    described = connection.execute(f"DESCRIBE SELECT * FROM {call}").fetchall()
+    types = [(str(row[0]), str(row[1])) for row in described]
+    names = _names_in_file(connection, path, reader, [name for name, _ in types])
+    check_names(names, source)
+    if reader == "csv" and len(names) == 1 and "," in names[0]:
+        _check_lines(connection, call, names[0])
+    columns = {name: (identifier(sql), kind) for name, (sql, kind) in zip(names, types, strict=True)}
+    return Relation(connection=connection, sql=call, columns=columns, source=source, is_cheap=reader == "parquet")
+
+
+def _may_be_large(relation: Relation, path: str, reader: str, reading: Reading) -> bool:
+    """Whether the file is large; of text files, whether their size suggests it."""
+    n_columns = len(relation.columns if reading.needed is None else reading.needed)
+    if reader == "parquet":
+        return reading.is_large(relation.count(), n_columns)
+    packed = path.rsplit(".", 1)[-1].casefold() in _COMPRESSION
+    rows = os.path.getsize(path) * (_PACKED if packed else 1) // (_BYTES_PER_FIELD * max(len(relation.columns), 1))
+    return reading.is_large(rows, n_columns)
 
 
 def _is_foreign(path: str, reader: str) -> bool:
@@ -117,16 +125,16 @@ def _reader(path: str) -> str:
 
 def _call(path: str, reader: str) -> str:
     """The table function that reads the file. Characters that would be a pattern stand for themselves."""
-    literal = _literal(re.sub(r"([*?\[])", r"[\1]", path))
+    name = literal(re.sub(r"([*?\[])", r"[\1]", path))
     if reader == "parquet":
-        return f"read_parquet({literal})"
+        return f"read_parquet({name})"
     compression = _COMPRESSION.get(path.rsplit(".", 1)[-1].casefold())
-    packed = f", compression={_literal(compression)}" if compression else ""
+    packed = f", compression={literal(compression)}" if compression else ""
     if reader == "json":
-        return f"read_json({literal}, sample_size=-1{packed})"
+        return f"read_json({name}, sample_size=-1{packed})"
     tabs = ", delim='\t'" if re.search(r"\.(tsv|tab)(\.\w+)?$", path, re.IGNORECASE) else ""
     # Every line counts: none is a comment or to be skipped. Yes and no stay words.
-    return f"read_csv({literal}, {_TYPED}, skip=0, comment=''{tabs}{packed})"
+    return f"read_csv({name}, {_TYPED}, skip=0, comment=''{tabs}{packed})"
 
 
 def _names_in_file(connection: duckdb.DuckDBPyConnection, path: str, reader: str, names: list[str]) -> list[str]:
@@ -171,84 +179,3 @@ def _top_level(schema: list[tuple[str, int | None]]) -> tuple[str, ...]:
             open_fields += (schema[at][1] or 0) - 1
             at += 1
     return tuple(names)
-
-
-def _column(connection: duckdb.DuckDBPyConnection, sql: str, name: str, kind: str) -> Column:
-    if _NUMBER_TYPES.match(kind):
-        expression = f"CAST({sql} AS DOUBLE)" if kind.startswith(("DECIMAL", "HUGE", "UHUGE")) else sql
-        return _from_masked(name, _fetch(connection, expression), "numeric")
-    if kind == "BOOLEAN":
-        codes = np.ma.filled(_fetch(connection, f"CAST({sql} AS TINYINT)").astype(np.int64), -1)
-        return from_levels(name, codes, ["False", "True"], kind="boolean")
-    if kind == "DATE":
-        return _from_masked(name, _fetch(connection, _finite(sql, f"{sql} - DATE '1970-01-01'")), "date")
-    if _TIME_TYPES.match(kind):
-        return _from_masked(name, _fetch(connection, _finite(sql, f"epoch_us({sql})")), "datetime")
-    # Words: DuckDB's own enumeration codes them, in code-point order.
-    text = f"({sql} ->> '$')" if kind == "JSON" else f"CAST({sql} AS VARCHAR)"
-    query = f"SELECT DISTINCT {text} AS level FROM t WHERE {sql} IS NOT NULL ORDER BY level"
-    levels = [row[0] for row in connection.execute(query).fetchall()]
-    if not levels:
-        n_rows = len(_fetch(connection, "1"))
-        return from_levels(name, np.full(n_rows, -1), [])
-    connection.execute(f"CREATE TEMP TYPE e_{sql} AS ENUM ({query})")
-    codes = np.ma.filled(_fetch(connection, f"enum_code(CAST({text} AS e_{sql}))").astype(np.int64), -1)
-    column = from_levels(name, codes, levels)
-    if {word.casefold() for word in levels} <= {"true", "false"}:
-        truth = np.array([word.casefold() == "true" for word in column.levels] + [-1], dtype=np.int64)
-        return from_levels(name, truth[column.codes], ["False", "True"], kind="boolean")
-    return _numbers_in_words(column)
-
-
-def _finite(sql: str, number: str) -> str:
-    """The number as it is, or infinity for the infinite dates that DuckDB knows."""
-    return f"CASE WHEN isinf({sql}) THEN 'inf'::DOUBLE ELSE CAST({number} AS DOUBLE) END"
-
-
-def _decimal_commas(column: Column) -> Column:
-    """The column with its decimal commas as points, if all its values are such numbers; with a note.
-
-    If every comma is followed by three digits, it may as well separate thousands: such words stay as they are.
-    """
-    words = [word for word in column.levels if word.strip().casefold() not in MISSING_WORDS]
-    commas = [word for word in words if "," in word]
-    if not all(_DECIMAL_COMMA.fullmatch(word.strip()) for word in words):
-        return column
-    if all(len(word.strip().partition(",")[2]) == 3 for word in commas):
-        return column
-    numbers = parse_numbers([word.replace(",", ".") for word in column.levels])
-    assert numbers is not None
-    note = f"column {shorten(column.name)!r} was read as numbers with decimal commas, such as {commas[0]!r}"
-    return replace(from_numbers(column.name, np.append(numbers, np.nan)[column.codes]), notes=(note,))
-
-
-def _numbers_in_words(column: Column) -> Column:
-    """A column of numbers in which words such as "NA" stand for missing values becomes numeric, with a note."""
-    column = _decimal_commas(column)
-    if column.values is not None:
-        return column
-    words = [word for word in column.levels if word.strip().casefold() in MISSING_WORDS]
-    if not words or len(words) == len(column.levels) or parse_numbers(column.levels) is None:
-        return column
-    n = int(np.isin(column.codes, [column.levels.index(word) for word in words]).sum())
-    shown = ", ".join(repr(word) for word in words)
-    note = f"{n:,} values of column {shorten(column.name)!r} ({shown}) were read as missing, all others are numbers"
-    return replace(column.as_kind("numeric"), notes=(note,))
-
-
-def _fetch(
-    connection: duckdb.DuckDBPyConnection, expression: str
-) -> np.ma.MaskedArray[tuple[int], np.dtype[np.float64]]:
-    return np.ma.asarray(connection.execute(f"SELECT {expression} AS x FROM t").fetchnumpy()["x"])
-
-
-def _from_masked(name: str, values: np.ma.MaskedArray[tuple[int], np.dtype[np.float64]], kind: str) -> Column:
-    return from_numbers(name, np.ma.getdata(values), kind, np.ma.getmaskarray(values))
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import BoolArray, ByteArray
+from ald.arrays import BoolArray, ByteArray, IntArray
 from ald.data import checks
 from ald.data.columns import Column, as_word
 from ald.data.roles import Roles
@@ -29,8 +29,8 @@ def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[
     assert roles.truth is not None
     predicted_column, truth_column = table[roles.prediction], table[roles.truth]
     _same_coding(predicted_column, truth_column)
-    prediction = favourable_rows(predicted_column, roles.favourable, "prediction")
-    truth = favourable_rows(truth_column, roles.favourable, "truth")
+    prediction = favourable_rows(predicted_column, roles.favourable, "prediction", table.counts)
+    truth = favourable_rows(truth_column, roles.favourable, "truth", table.counts)
     others = [
         (name, np.asarray(column.codes == column.words().index(word)))
         for name, column in table.columns.items()
@@ -55,7 +55,7 @@ def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[B
             raise SettingError(f"favourable names {name!r}, which is no outcome. {nearest(str(name), roles.outcomes)}")
     for i, name in enumerate(roles.outcomes):
         value = favourable.get(name) if isinstance(roles.favourable, Mapping) else roles.favourable
-        outcome = favourable_rows(table[name], value, "outcome")
+        outcome = favourable_rows(table[name], value, "outcome", table.counts)
         warnings += checks.constant_block(name, outcome) if ordered_rows else []
         cells |= outcome.astype(np.uint8) << i
     return cells, warnings
@@ -76,12 +76,13 @@ def _shown(column: Column, limit: int = 8) -> str:
     return text + (f", ... ({len(words):,} values)" if len(words) > limit else "")
 
 
-def favourable_rows(column: Column, favourable: Any, role: str) -> BoolArray:
+def favourable_rows(column: Column, favourable: Any, role: str, counts: IntArray | None = None) -> BoolArray:
     """Where the column has its favourable value. The column must have two values and none missing."""
-    missing = int(column.missing.sum())
+    missing = column.n_missing(counts)
     if missing:
+        rows = len(column.codes) if counts is None else int(counts.sum())
         raise ColumnError(
-            f"{role} {column.name!r} has {missing:,} missing values of {len(column.codes):,}. Remove these rows (they "
+            f"{role} {column.name!r} has {missing:,} missing values of {rows:,}. Remove these rows (they "
             f'say nothing of the {role}), for example with data.dropna(subset=["{column.name}"]), or fill them in.'
         )
     words = column.words()

@@ -14,16 +14,12 @@ from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weight
 from ald.data.coded import AuditData, encode
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import Design
+from ald.data.identifiers import IDENTIFIER_ROWS, IDENTIFIER_SHARE, numbers_reason, words_reason
 from ald.data.outcomes import confusion_cells
 from ald.data.roles import Roles
 from ald.data.strata import Strata, check_strata, make_strata
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
-
-# Unordered columns with more distinct values per row than this, and whole numbers that never repeat, identify
-# people rather than describe them. Small tables are not judged.
-_IDENTIFIER_SHARE = 0.9
-_IDENTIFIER_ROWS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +103,11 @@ def prepare(
     table = with_kinds(table, roles)
     counts, weights, kept = row_weights(table, roles)
     if kept is not None:
-        table = Table(
+        table = replace(
+            table,
             columns={name: column.take(kept) for name, column in table.columns.items()},
             n_rows=len(kept),
-            source=table.source,
+            counts=None if table.counts is None else table.counts[kept],
         )
         half = None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
@@ -173,7 +170,8 @@ def _attributes(table: Table, roles: Roles, counts: IntArray | None, total: int)
             )
     if not names:
         raise InputError(f"{table.source} has no column left to audit besides {', '.join(map(repr, sorted(taken)))}")
-    columns, left_out = [], []
+    columns = []
+    left_out = [LeftOut(name=name, reason=reason) for name, reason in table.left_out.items() if not explicit]
     for name in names:
         column = table[name]
         if name in roles.given and not roles.given_in_criteria:
@@ -197,11 +195,11 @@ def _reason_to_leave_out(column: Column, counts: IntArray | None, total: int, wa
         return "no value at all"
     if distinct == 1 and (n_missing == 0 or column.kind not in ("nominal", "boolean")):
         return f"constant (always {shorten(column.words()[0])!r})"
-    if wanted or total < _IDENTIFIER_ROWS:
+    if wanted or total < IDENTIFIER_ROWS:
         return ""
     observed = total - n_missing
-    if not is_interval_kind(column.kind) and distinct > _IDENTIFIER_SHARE * observed:
-        return f"identifier-like ({distinct:,} different values in {observed:,} rows)"
+    if not is_interval_kind(column.kind) and distinct > IDENTIFIER_SHARE * observed:
+        return words_reason(distinct, observed)
     if column.is_integer and distinct == total:
-        return f"identifier-like (a different whole number in each of {observed:,} rows)"
+        return numbers_reason(observed)
     return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
@@ -11,22 +12,40 @@ import numpy as np
 
 from ald.arrays import AnyArray, IntArray
 from ald.data.columns import Column, from_numbers, from_objects, is_interval_kind
+from ald.data.reading import Reading
 from ald.data.table import Table, check_names, row_numbers, stack, table_from
-from ald.errors import InputError, shorten
+from ald.errors import InputError, SettingError, shorten
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
 _JUDGED = 50
 
 
-def load(data: Any, only: Sequence[str] | None = None) -> Table:
-    """The data as a table: of all columns, or of only some (an error if one of them is missing)."""
+def is_address(data: str) -> bool:
+    """Whether a text is the address of a database rather than the name of a file."""
+    return re.match(r"[a-z][a-z0-9+]*://", data, re.IGNORECASE) is not None
+
+
+def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+    """The data as a table: of all columns, or of only some (an error if one of them is missing).
+
+    reading: how to read data that may be large; without it, every row is read as it stands.
+    """
     if isinstance(data, Table):
         return data
+    query = None if reading is None else reading.query
+    if isinstance(data, str) and is_address(data):
+        from ald.data.database import read_query
+
+        return read_query(data, query, only, reading)
+    if query is not None:
+        raise SettingError(
+            "a query needs a database: give its address, such as postgresql://user@host/name, in place of the data"
+        )
     if isinstance(data, (str, os.PathLike)):
         from ald.data.files import read_file
 
-        return read_file(os.fspath(data), only)
+        return read_file(os.fspath(data), only, reading)
     if isinstance(data, Mapping):
         return _from_mapping(data, only)
     from ald.data.frames import is_frame, read_frame
@@ -35,14 +54,16 @@ def load(data: Any, only: Sequence[str] | None = None) -> Table:
         return read_frame(data, only)
     # A Series too: one column has no name to ask for and nothing to compare it with.
     raise InputError(
-        f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), a DataFrame "
-        "(pandas, Polars, PyArrow, ...) or a dictionary of arrays."
+        f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), the address of "
+        "a database with a query, a DataFrame (pandas, Polars, PyArrow, ...) or a dictionary of arrays."
     )
 
 
-def load_halves(data: tuple[Any, Any], only: Sequence[str] | None = None) -> tuple[Table, IntArray]:
+def load_halves(
+    data: tuple[Any, Any], only: Sequence[str] | None = None, reading: Reading | None = None
+) -> tuple[Table, IntArray]:
     """Two data sets as one table, and per row 0 or 1 for the data set it came from. They must not share people."""
-    first, second = (load(part, only) for part in data)
+    first, second = (load(part, only, reading) for part in data)
     if data[0] is data[1] or _same(first, second):
         raise InputError(
             "the data set for the search and the one for the assessment are the same: groups must be tested on people "
@@ -52,21 +73,22 @@ def load_halves(data: tuple[Any, Any], only: Sequence[str] | None = None) -> tup
     half = np.repeat([0, 1], [first.n_rows, second.n_rows])
     for column in table.columns.values():
         # A column of words that never repeats within a data set identifies rows.
-        shared = _shared(column.codes, half) if not is_interval_kind(column.kind) else []
+        shared = _shared(column.codes, half, table.counts) if not is_interval_kind(column.kind) else []
         if len(shared):
             raise _not_apart(len(shared), f"by column {column.name!r}, such as {shorten(column.words()[shared[0]])!r}")
     # So do all columns together, where hardly two rows of a data set are alike.
-    shared = _shared(row_numbers(table), half, _ALIKE)
+    shared = _shared(row_numbers(table), half, table.counts, _ALIKE)
     if len(shared) > _ALIKE * np.bincount(half).min() and table.n_rows >= _JUDGED:
         raise _not_apart(len(shared), "alike in every column")
     return table, half
 
 
-def _shared(numbers: AnyArray, half: IntArray, tolerated: float = 0.0) -> list[int]:
+def _shared(numbers: AnyArray, half: IntArray, counts: IntArray | None, tolerated: float = 0.0) -> list[int]:
     """The numbers of rows in both halves, if (nearly) no number repeats within a half; else none."""
     parts = [numbers[half == part] for part in (0, 1)]
+    rows = [len(part) for part in parts] if counts is None else [int(counts[half == part].sum()) for part in (0, 1)]
     distinct = [np.unique(part) for part in parts]
-    if any(len(own) < (1 - tolerated) * len(part) for own, part in zip(distinct, parts, strict=True)):
+    if any(len(own) < (1 - tolerated) * n for own, n in zip(distinct, rows, strict=True)):
         return []
     return [int(number) for number in np.intersect1d(distinct[0], distinct[1])]
 
@@ -79,7 +101,13 @@ def _not_apart(n: int, how: str) -> InputError:
 
 def _same(first: Table, second: Table) -> bool:
     """Whether two tables hold the same rows in the same order."""
-    if first.n_rows != second.n_rows or first.names != second.names:
+    if (
+        first.n_rows != second.n_rows
+        or first.names != second.names
+        or (first.counts is None) != (second.counts is None)
+    ):
+        return False
+    if first.counts is not None and second.counts is not None and not np.array_equal(first.counts, second.counts):
         return False
     return all(
         np.array_equal(first[name].codes, second[name].codes) and first[name].words() == second[name].words()
@@ -89,7 +117,7 @@ def _same(first: Table, second: Table) -> bool:
 
 def sha256(data: Any) -> str | None:
     """The SHA-256 of a file, by which one can tell it from any other; None for data that is no file."""
-    if not isinstance(data, (str, os.PathLike)):
+    if not isinstance(data, (str, os.PathLike)) or (isinstance(data, str) and is_address(data)):
         return None
     with open(data, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

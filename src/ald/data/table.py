@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,16 +14,28 @@ from ald.errors import ColumnError, InputError, nearest, shorten
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Columns by name, all of `n_rows` rows, and where they came from in words."""
+    """Columns by name, all of `n_rows` rows, and where they came from in words.
+
+    counts: how many rows of the data each row stands for, where equal ones were counted. left_out: columns that were
+    not read, with reasons. binned: columns whose values were cut into quantile bins.
+    """
 
     columns: dict[str, Column]
     n_rows: int
     source: str
+    counts: IntArray | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    binned: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
             raise ColumnError(f"there is no column {shorten(name)!r} in {self.source}. {nearest(name, self.columns)}")
         return self.columns[name]
+
+    @property
+    def rows(self) -> int:
+        """The rows of the data."""
+        return self.n_rows if self.counts is None else int(self.counts.sum())
 
     @property
     def names(self) -> list[str]:
@@ -47,8 +59,19 @@ def stack(first: Table, second: Table) -> Table:
     names = [name for name in first.names if name in second.columns]
     if not names:
         raise InputError(f"{first.source} and {second.source} have no column in common")
+    for table in (first, second):
+        if table.binned:
+            raise InputError(
+                f"{table.source} is large, and its column {shorten(min(table.binned))!r} was cut into bins: then two "
+                "data sets cannot be put together. Write both into one file, with a column that says which is which, "
+                "and name that column as the split; or round the values."
+            )
     columns = [stack_columns(first[name], second[name]) for name in names]
-    return table_from(columns, f"{first.source} and {second.source}")
+    stacked = table_from(columns, f"{first.source} and {second.source}")
+    if first.counts is None and second.counts is None:
+        return stacked
+    counts = [np.ones(one.n_rows, np.int64) if one.counts is None else one.counts for one in (first, second)]
+    return replace(stacked, counts=np.concatenate(counts), left_out=first.left_out | second.left_out)
 
 
 def row_numbers(table: Table) -> IntArray:

@@ -46,10 +46,8 @@ def parse(text: str, data: Any = None) -> Criterion:
     >>> print(parse("sex == 'F' and 30 < age <= 60"))
     30 < age <= 60 and sex = F
     """
-    if not isinstance(text, str):
-        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shorten(repr(text))}")
     about: dict[str, list[Statement]] = {}
-    for statement in statements(text):
+    for statement in _statements(text):
         about.setdefault(statement.name.text, []).append(statement)
     if data is None or not about:
         columns: dict[str, Column] = {}
@@ -59,6 +57,26 @@ def parse(text: str, data: Any = None) -> Criterion:
     return Criterion(
         Attribute(text=text, name=name, said=said, column=columns.get(name)).condition() for name, said in about.items()
     )
+
+
+def _statements(text: str) -> Sequence[Statement]:
+    if not isinstance(text, str):
+        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shorten(repr(text))}")
+    return statements(text)
+
+
+def mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The attributes that criteria are about, and the values that they name, without looking at any data.
+
+    >>> mentioned(["sex == 'F' and 30 < age <= 60"])
+    {'sex': ('F',), 'age': ('30', '60')}
+    """
+    named: dict[str, dict[str, None]] = {}
+    for text in texts:
+        for statement in _statements(text):
+            values = statement.values if isinstance(statement, Membership) else [token for _, token in statement.bounds]
+            named.setdefault(statement.name.text, {}).update((token.text, None) for token in values)
+    return {name: tuple(values) for name, values in named.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

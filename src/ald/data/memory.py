@@ -1,0 +1,41 @@
+"""How much memory there is, and how much may be used."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ald.errors import SettingError
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?", re.IGNORECASE)
+# What DuckDB and the engine need at least, whatever the data.
+_LEAST = 256 * 10**6
+
+
+def parse_size(size: str | int | None) -> int | None:
+    """A number of bytes from words; None for no limit.
+
+    >>> parse_size("4GB"), parse_size("1.5 GiB"), parse_size(10**9)
+    (4000000000, 1610612736, 1000000000)
+    """
+    if size is None:
+        return None
+    matched = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
+    if matched:
+        n = int(float(matched[1]) * _UNITS[(matched[2] or "").casefold()])
+    elif isinstance(size, int) and not isinstance(size, bool):
+        n = size
+    else:
+        raise SettingError(f"memory_limit must be a size such as '4GB' or '500MB', not {size!r}")
+    if n < _LEAST:
+        raise SettingError(f"memory_limit must be at least {_LEAST // 10**6} MB, not {size!r}")
+    return n
+
+
+def machine_memory() -> int:
+    """The bytes of memory that this machine has; where it does not say, few."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30

@@ -1,0 +1,51 @@
+"""What DuckDB selects from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ald import ColumnError
+from ald.data.relation import Relation, connected, identifier, literal, whole, workspace
+
+
+def test_connections_are_silent() -> None:
+    """No bar is drawn where results are printed, and nothing is fetched from anywhere."""
+    settings = connected().execute(
+        "SELECT current_setting('enable_progress_bar'), current_setting('autoinstall_known_extensions')"
+    )
+    assert settings.fetchall() == [(False, False)]
+
+
+def test_names_and_texts_are_quoted() -> None:
+    """Names and texts of users are quoted as SQL asks for."""
+    name, text = 'a"; drop', "it's"
+    connection = connected()
+    found = connection.execute(f"SELECT {literal(text)} AS {identifier(name)}")
+    assert (found.fetchall(), found.description[0][0]) == ([(text,)], name)
+
+
+def test_some_columns() -> None:
+    """Columns are taken by name, in the order asked for; a name that is not there is an error with the nearest one."""
+    relation = Relation(
+        connection=connected(),
+        sql="(SELECT 1 AS a, 'x' AS b)",
+        columns={"a": ("a", "INTEGER"), "b": ("b", "VARCHAR")},
+        source="the test",
+        is_cheap=True,
+    )
+    assert whole(relation, ["b", "a"]).names == ["b", "a"]
+    assert whole(relation, []).n_rows == 1
+    with pytest.raises(ColumnError, match="there is no column 'aa' in the test"):
+        relation.only(["aa"])
+
+
+def test_workspace() -> None:
+    """In a workspace rows are kept in a file, memory is limited to a half, and nothing is left afterwards."""
+    connection = connected()
+    with workspace(connection, 2 * 10**9) as folder:
+        assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("953.6 MiB",)]
+        connection.execute("CREATE TABLE kept.main.rows AS SELECT 1 AS c0")
+        assert Path(folder, "rows.duckdb").exists()
+    assert not folder.exists()
