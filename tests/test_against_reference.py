@@ -335,9 +335,6 @@ def check_choice(
         nodes=np.zeros(len(here.names), np.int64),
         attributes=np.arange(len(here.names)),
         per_node=np.array([0, len(here.names)]),
-        histograms=Histograms(
-            offsets=np.zeros(1, np.int64), codes=np.zeros(0, np.int64), counts=np.zeros((0, 2), np.int64)
-        ),
         association=Association(statistic=statistic, df=df, log_p=log_p),
         significant=df > 0,
     )

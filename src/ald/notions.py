@@ -117,6 +117,11 @@ class RateCounter:
         used = [cell for base in self._bases for cell in base]
         self.disjoint = len(set(used)) == len(used)
 
+    def masks(self) -> tuple[IntArray, IntArray]:
+        """The cells of the hits and of the base of every rate, as bits."""
+        hits, bases = (np.array([sum(1 << c for c in cells) for cells in side]) for side in (self._hits, self._bases))
+        return hits, bases
+
     def hit(self, counts: IntArray) -> IntArray:
         """Hits per rate (first axis) from counts whose last axis is the cell."""
         return _sums(counts, self._hits)

@@ -73,6 +73,15 @@ def chi2_log_sf(statistic: FloatArray, df: IntArray) -> FloatArray:
     return np.asarray(np.minimum(out, 0.0))
 
 
+def chi2_isf(p: float, df: IntArray) -> FloatArray:
+    """The statistic whose tail is p.
+
+    >>> chi2_isf(0.05, np.array([1, 2])).round(4).tolist()
+    [3.8415, 5.9915]
+    """
+    return np.asarray(special.chdtri(df, p))
+
+
 def _closed_form(statistic: FloatArray, df: IntArray) -> FloatArray:
     """The finite series of the chi2 tail for integer df, summed by logsumexp (SPEC 2.5)."""
     half = statistic / 2.0

@@ -9,7 +9,7 @@ import numpy as np
 from ald.arrays import IntArray
 from ald.data.coded import AuditData
 from ald.search.membership import count_members
-from ald.search.tree import CodedCondition, CodedCriterion, Forest
+from ald.search.tree import CodedCondition, CodedCriterion, Forest, Sides
 
 _NAN = float("nan")
 
@@ -56,7 +56,7 @@ class ForestBuilder:
             counts=np.array(self._counts, dtype=np.int64).reshape(n, n_cells),
             attribute=attribute.astype(np.int64),
             cut=cut.astype(np.int64),
-            sides=self.sides,
+            sides=Sides.of(self.sides),
             statistic=statistic,
             log_p=log_p,
         )

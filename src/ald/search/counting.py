@@ -71,12 +71,34 @@ class Histograms:
 
 @dataclass(frozen=True, kw_only=True)
 class Routing:
-    """How nodes split: rows of `nodes[s]` go left where `tables[offsets[s] + code of attributes[s]]` is 1."""
+    """How nodes split: rows of `nodes[s]` go left where `tables[offsets[s] + code of attributes[s]]` is 1.
+
+    The same in short: `cut`, the last code on the left of ordered attributes; of unordered ones (-1) the levels
+    `codes[of_split == s]`, which go left or right; rows without a value go left where `missing_left`.
+    """
 
     nodes: IntArray
     attributes: IntArray
-    tables: ByteArray
-    offsets: IntArray
+    sizes: IntArray
+    cut: IntArray
+    of_split: IntArray
+    codes: IntArray
+    goes_left: BoolArray
+    missing_left: BoolArray
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the table of every split starts; one entry per code, the last for missing values."""
+        return np.concatenate([[0], np.cumsum(self.sizes + 1)])
+
+    @cached_property
+    def tables(self) -> ByteArray:
+        """Per split and code: 1 for left, 0 for right."""
+        code = np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.sizes + 1)
+        tables = (code <= np.repeat(self.cut, self.sizes + 1)).astype(np.uint8)
+        tables[self.offsets[self.of_split] + self.codes] = self.goes_left
+        tables[self.offsets[1:] - 1] = self.missing_left
+        return tables
 
 
 class Counter(Protocol):

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from functools import partial
 from math import ceil, sqrt
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.notions import RateCounter
-from ald.search import kernels
-from ald.search.association import Association, associate
+from ald.search import kernels, packed
+from ald.search.association import Association, associate, combine
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
+from ald.search.packed import ASK, FOUND, PackedCounter, Plan, Tested
 from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
-from ald.search.splitting import best_splits
-from ald.search.tree import Forest, Level, LevelSplits, in_preorder
+from ald.search.splitting import Splits, best_splits
+from ald.search.tree import Forest, Level, LevelSplits, Sides, in_preorder
 from ald.search.within import associate_within, best_splits_within
-from ald.statistics import log1m_exp
+from ald.statistics import chi2_isf, log1m_exp
 from ald.threads import in_threads
 
 SAMPLE_SHARE = 0.632
@@ -27,6 +28,9 @@ SAMPLE_SHARE = 0.632
 _WORTH_A_THREAD = 500_000
 # Entries of histograms that are tested at once.
 _ENTRIES_AT_ONCE = 1 << 15
+# Degrees of freedom per rate for which significance is known beforehand, and the smallest alpha for which it is.
+_MOST_DEGREES = 64
+_SMALL = 1e-100
 _COLUMNS = ("statistic", "df", "log_p")
 
 
@@ -60,11 +64,94 @@ class LevelTests:
     nodes: IntArray
     attributes: IntArray
     per_node: IntArray
-    histograms: Histograms
     association: Association
     significant: BoolArray
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """How nodes part: the request of each, and the people per cell on the left and on the right.
+
+    cut: the last code on the left; -1 for unordered attributes, whose levels are codes[offsets[i]:offsets[i + 1]].
+    """
+
+    request: IntArray
+    cut: IntArray
+    left: IntArray
+    right: IntArray
+    offsets: IntArray
+    codes: IntArray
+    goes_left: BoolArray
+
+    @classmethod
+    def of(cls, requests: IntArray, histograms: Histograms, splits: Splits, nominal: BoolArray) -> Parts:
+        """Those of the requests, one per histogram, for which there is a split."""
+        kept = np.flatnonzero(splits.found)
+        goes_left = splits.goes_left[histograms.entries(kept)]
+        some = histograms.select(kept)
+        by_cell = np.ascontiguousarray(some.counts.T)
+        left = integer_sums(by_cell * goes_left, some.offsets).T
+        last_left = maxima(np.where(goes_left, some.codes, -1).astype(float), some.offsets)
+        named = nominal[kept][some.request]
+        return cls(
+            request=requests[kept],
+            cut=np.where(nominal[kept], -1, last_left).astype(np.int64),
+            left=left,
+            right=integer_sums(by_cell, some.offsets).T - left,
+            offsets=np.concatenate([[0], np.cumsum(np.where(nominal[kept], some.lengths, 0))]),
+            codes=some.codes[named],
+            goes_left=goes_left[named],
+        )
+
+    @classmethod
+    def tested(cls, requests: IntArray, tested: Tested, nominal: BoolArray) -> Parts:
+        """Those that the counter found. nominal: of every request."""
+        unordered = nominal[requests]
+        present = np.where(unordered, tested.present_bits[requests], np.uint64(0))
+        split, codes = np.nonzero(_bits(present))
+        left = tested.left[requests]
+        return cls(
+            request=requests,
+            cut=np.where(unordered, -1, tested.cut[requests]),
+            left=left,
+            right=tested.observed[requests] - left,
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(split, minlength=len(requests)))]),
+            codes=codes,
+            goes_left=_bits(tested.left_bits[requests])[split, codes],
+        )
+
+    @classmethod
+    def in_order(cls, parts: Sequence[Parts], n_cells: int) -> Parts:
+        """Several as one, by request, and thereby by node."""
+        if len(parts) == 1:
+            return parts[0]
+        none = np.zeros(0, np.int64)
+        request = np.concatenate([none, *(part.request for part in parts)])
+        order = np.argsort(request, kind="stable")
+        empty = np.zeros((0, n_cells), np.int64)
+        lengths = np.concatenate([none, *(np.diff(part.offsets) for part in parts)])
+        starts = np.concatenate([[0], np.cumsum(lengths)])[:-1][order]
+        offsets = np.concatenate([[0], np.cumsum(lengths[order])])
+        entries = np.repeat(starts - offsets[:-1], lengths[order]) + np.arange(offsets[-1])
+        return cls(
+            request=request[order],
+            cut=np.concatenate([none, *(part.cut for part in parts)])[order],
+            left=np.concatenate([empty, *(part.left for part in parts)])[order],
+            right=np.concatenate([empty, *(part.right for part in parts)])[order],
+            offsets=offsets,
+            codes=np.concatenate([none, *(part.codes for part in parts)])[entries],
+            goes_left=np.concatenate([none.astype(bool), *(part.goes_left for part in parts)])[entries],
+        )
+
+
+def _bits(words: AnyArray) -> BoolArray:
+    """The bits of every word, lowest first: [words, 64]."""
+    little = words.astype("<u8").view(np.uint8).reshape(len(words), 8)
+    return np.unpackbits(little, axis=1, bitorder="little").astype(bool)
+
+
+# How some requests part, those that can.
+Cutter = Callable[[IntArray], Parts]
 # Orders the attributes of every node: [open nodes, tries] requests, best first, -1 for none.
 Select = Callable[[LevelTests, int], IntArray]
 
@@ -100,13 +187,17 @@ def grow_forest(
     given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
     inflate test statistics.
     """
-    drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
-    samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, drawers)
     n_cells = data.n_cells
-    if given is not None:
-        cells = (given * n_cells + data.cells).astype(np.uint8)
-        data = replace(data, cells=cells, n_cells=n_cells * (int(given.max()) + 1))
-    counter = MemoryCounter(data, samples, threads)
+    counter: Counter
+    if given is None and packed.available(data):
+        counter = PackedCounter.drawn(data, SAMPLE_SHARE, rngs, threads)
+    else:
+        drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
+        samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, drawers)
+        if given is not None:
+            cells = (given * n_cells + data.cells).astype(np.uint8)
+            data = replace(data, cells=cells, n_cells=n_cells * (int(given.max()) + 1))
+        counter = MemoryCounter(data, samples, threads)
     scores = data.scores()
     return grow(
         counter, data.attributes, scores, rates, rules, rngs,
@@ -134,7 +225,8 @@ def grow(
     where the counter counts them in several strata.
     """
     counts = counter.roots()
-    grower = _Grower(attributes, scores, rates, rules, select, n_cells or counts.shape[1], effect, threads)
+    n_counted = counts.shape[1]
+    grower = _Grower(attributes, scores, rates, rules, select, n_cells or n_counted, n_counted, effect, threads)
     n_trees = len(counts)
     level = Level(tree=np.arange(n_trees), parent=np.full(n_trees, -1), is_left=np.zeros(n_trees, bool), counts=counts)
     levels, splits = [], []
@@ -170,16 +262,33 @@ class _Grower:
         rules: GrowthRules,
         select: Select,
         n_cells: int,
+        n_counted: int,
         effect: float,
         threads: int,
     ) -> None:
         self.rates, self.rules, self.select = rates, rules, select
-        self.n_cells, self.effect, self.threads = n_cells, effect, threads
+        self.n_cells, self.n_counted, self.effect, self.threads = n_cells, n_counted, effect, threads
         self.sizes = np.array([attribute.size for attribute in attributes], dtype=np.int64)
         self.nominal = np.array([attribute.is_nominal for attribute in attributes], dtype=bool)
         # All attributes' scores in one table: entry (attribute, code) at score_start[attribute] + code.
         self.scores = np.concatenate([np.asarray(score, float) for score in scores])
         self.score_start = np.concatenate([[0], np.cumsum(self.sizes)])[:-1]
+        self.plan = self._plan()
+
+    def _plan(self) -> Plan:
+        hits, bases = self.rates.masks()
+        df = np.arange(1, len(hits) * _MOST_DEGREES)
+        # A little below where significance begins. Where something else decides about it, everything is looked at.
+        usual = self.select is select_by_log_p and self.rules.alpha > _SMALL
+        critical = chi2_isf(self.rules.alpha, df) * self.effect * (1 - 1e-6) if usual else np.zeros(0)
+        return Plan(
+            nominal=self.nominal.astype(np.uint8),
+            scores=self.scores,
+            hits=hits,
+            bases=bases,
+            critical=np.concatenate([[0.0], critical]) if usual else critical,
+            disjoint=self.rates.disjoint,
+        )
 
     def split(self, counter: Counter, level: Level, rngs: Sequence[np.random.Generator]) -> _Step:
         """LevelTests the open nodes of a level and splits those that may and can."""
@@ -187,11 +296,11 @@ class _Grower:
         drawn = self._draw(level.tree[open_nodes], rngs)
         if drawn.size == 0:
             return _stop(level)
-        tests = self._test(counter, open_nodes, drawn)
-        request, histograms, goes_left = self._first_admissible(level, tests)
-        if request.size == 0:
+        tests, cutter = self._test(counter, level, open_nodes, drawn)
+        parts = self._first_admissible(tests, cutter)
+        if parts.request.size == 0:
             return _stop(level)
-        return self._step(level, tests, request, histograms, goes_left)
+        return self._step(level, tests, parts)
 
     def _strata(self, counts: IntArray) -> IntArray:
         """Counts as [nodes, strata, cells]."""
@@ -220,19 +329,29 @@ class _Grower:
             return np.zeros((0, m), dtype=np.int64)
         return np.sort(np.argsort(np.concatenate(keys), axis=1, kind="stable")[:, :m], axis=1)
 
-    def _test(self, counter: Counter, open_nodes: IntArray, drawn: IntArray) -> LevelTests:
+    def _test(self, counter: Counter, level: Level, open_nodes: IntArray, drawn: IntArray) -> tuple[LevelTests, Cutter]:
         nodes, attributes = np.repeat(open_nodes, drawn.shape[1]), drawn.ravel()
         per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
-        histograms = self._observed(counter.histograms(nodes, attributes), attributes)
-        association = self._associate(histograms, attributes)
-        return LevelTests(
+        min_bucket = self.rules.min_bucket(level.counts[open_nodes].sum(axis=1))
+        cutter: Cutter
+        if isinstance(counter, PackedCounter):
+            tested = counter.tests(open_nodes, drawn, min_bucket, self.plan)
+            association = combine(
+                tested.statistic if self.effect == 1.0 else tested.statistic / self.effect, tested.df, self.rates
+            )
+            cutter = partial(self._cut_tested, counter, tested, nodes, attributes, min_bucket)
+        else:
+            histograms = self._observed(counter.histograms(nodes, attributes), attributes)
+            association = self._associate(histograms, attributes)
+            cutter = partial(self._cut, histograms, attributes, np.repeat(min_bucket, drawn.shape[1]))
+        tests = LevelTests(
             nodes=nodes,
             attributes=attributes,
             per_node=per_node,
-            histograms=histograms,
             association=association,
             significant=self._significant(association, per_node),
         )
+        return tests, cutter
 
     def _associate(self, histograms: Histograms, attributes: IntArray) -> Association:
         """The tests of all requests, a few at a time: their arrays then stay in the processor's cache."""
@@ -276,40 +395,54 @@ class _Grower:
         with np.errstate(invalid="ignore"):
             return np.asarray(association.testable & (log_p < np.log(self.rules.alpha)))
 
-    def _first_admissible(self, level: Level, tests: LevelTests) -> tuple[IntArray, Histograms, BoolArray]:
-        """Per node that splits, in order: the request used, its histogram, and which of its entries go left."""
-        n = level.counts.sum(axis=1)
+    def _first_admissible(self, tests: LevelTests, cutter: Cutter) -> Parts:
+        """How the nodes part that do, in order: by the first of their attributes that has an admissible split."""
         order = self.select(tests, self.rules.tries)
         pending = np.arange(len(order))
-        requests, flags = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+        found = []
         for attempt in range(order.shape[1]):
             chosen = order[pending, attempt]
             pending, chosen = pending[chosen >= 0], chosen[chosen >= 0]
             if chosen.size == 0:
                 break
-            part = tests.histograms.select(chosen)
-            min_bucket = self.rules.min_bucket(n[tests.nodes[chosen]])
-            nominal = self.nominal[tests.attributes[chosen]]
-            if part.counts.shape[1] == self.n_cells:
-                splits = best_splits(part, nominal, self.rates, min_bucket)
-            else:
-                splits = best_splits_within(part, nominal, self.rates, min_bucket, self.n_cells)
-            requests.append(chosen[splits.found])
-            flags.append(splits.goes_left[splits.found[part.request]])
-            pending = pending[~splits.found]
-        # The histograms of one attempt follow those of another: back to the order of the nodes.
-        request = np.concatenate(requests)
-        by_node = np.argsort(request, kind="stable")
-        found = tests.histograms.select(request)
-        return request[by_node], found.select(by_node), np.concatenate(flags)[found.entries(by_node)]
+            parts = cutter(chosen)
+            found.append(parts)
+            pending = pending[~np.isin(chosen, parts.request)]
+        return Parts.in_order(found, len(tests.nodes) and self.n_counted)
 
-    def _step(
-        self, level: Level, tests: LevelTests, request: IntArray, histograms: Histograms, goes_left: BoolArray
-    ) -> _Step:
-        parent, attribute = tests.nodes[request], tests.attributes[request]
-        by_cell = np.ascontiguousarray(histograms.counts.T)
-        left = integer_sums(by_cell * goes_left, histograms.offsets).T
-        right = integer_sums(by_cell, histograms.offsets).T - left
+    def _cut(self, histograms: Histograms, attributes: IntArray, min_bucket: IntArray, chosen: IntArray) -> Parts:
+        """The best splits of some requests, from their histograms."""
+        part = histograms.select(chosen)
+        nominal = self.nominal[attributes[chosen]]
+        if part.counts.shape[1] == self.n_cells:
+            splits = best_splits(part, nominal, self.rates, min_bucket[chosen])
+        else:
+            splits = best_splits_within(part, nominal, self.rates, min_bucket[chosen], self.n_cells)
+        return Parts.of(chosen, part, splits, nominal)
+
+    def _cut_tested(
+        self,
+        counter: PackedCounter,
+        tested: Tested,
+        nodes: IntArray,
+        attributes: IntArray,
+        min_bucket: IntArray,
+        chosen: IntArray,
+    ) -> Parts:
+        """The best splits of some requests, as the counter found them, or as it asks us to."""
+        parts = [Parts.tested(chosen[tested.state[chosen] == FOUND], tested, self.nominal[attributes])]
+        open_questions = chosen[tested.state[chosen] == ASK]
+        if open_questions.size:
+            asked = attributes[open_questions]
+            histograms = self._observed(counter.histograms(nodes[open_questions], asked), asked)
+            per_node = len(nodes) // len(min_bucket)
+            found = self._cut(histograms, asked, min_bucket[open_questions // per_node], np.arange(len(asked)))
+            parts.append(replace(found, request=open_questions[found.request]))
+        return Parts.in_order(parts, self.n_counted)
+
+    def _step(self, level: Level, tests: LevelTests, parts: Parts) -> _Step:
+        parent, attribute = tests.nodes[parts.request], tests.attributes[parts.request]
+        left, right = parts.left, parts.right
         # Rows without a value of the attribute follow the larger child; they are on neither side of the criterion.
         missing = level.counts[parent] - left - right
         missing_left = left.sum(axis=1) > right.sum(axis=1)
@@ -320,33 +453,32 @@ class _Grower:
             is_left=np.tile([True, False], len(parent)),
             counts=np.stack([left, right], axis=1).reshape(2 * len(parent), -1),
         )
-        splits = LevelSplits.none(len(level))
-        nominal = self.nominal[attribute]
-        last_left = maxima(np.where(goes_left, histograms.codes, -1).astype(float), histograms.offsets)
-        splits.attribute[parent] = attribute
-        splits.cut[parent] = np.where(nominal, -1, last_left)
-        splits.sides.update(_sides(parent, histograms, goes_left, nominal))
-        splits.statistic[parent] = tests.association.statistic[request]
-        splits.log_p[parent] = tests.association.log_p[request]
-        return _Step(
-            splits=splits,
-            routing=self._routing(parent, attribute, histograms, goes_left, missing_left),
-            children=children,
+        unordered = np.flatnonzero(parts.cut < 0)
+        none = LevelSplits.none(len(level))
+        splits = replace(
+            none,
+            sides=Sides(
+                nodes=parent[unordered],
+                offsets=np.concatenate([[0], np.cumsum(np.diff(parts.offsets)[unordered])]),
+                codes=parts.codes,
+                is_left=parts.goes_left,
+            ),
         )
-
-    def _routing(
-        self,
-        parent: IntArray,
-        attribute: IntArray,
-        histograms: Histograms,
-        goes_left: BoolArray,
-        missing_left: BoolArray,
-    ) -> Routing:
-        offsets = np.concatenate([[0], np.cumsum(self.sizes[attribute] + 1)])
-        tables = np.zeros(int(offsets[-1]), dtype=np.uint8)
-        tables[offsets[:-1][histograms.request] + histograms.codes] = goes_left
-        tables[offsets[1:] - 1] = missing_left
-        return Routing(nodes=parent, attributes=attribute, tables=tables, offsets=offsets)
+        splits.attribute[parent] = attribute
+        splits.cut[parent] = parts.cut
+        splits.statistic[parent] = tests.association.statistic[parts.request]
+        splits.log_p[parent] = tests.association.log_p[parts.request]
+        routing = Routing(
+            nodes=parent,
+            attributes=attribute,
+            sizes=self.sizes[attribute],
+            cut=parts.cut,
+            of_split=owner(parts.offsets),
+            codes=parts.codes,
+            goes_left=parts.goes_left,
+            missing_left=missing_left,
+        )
+        return _Step(splits=splits, routing=routing, children=children)
 
 
 def _stop(level: Level) -> _Step:
@@ -354,16 +486,3 @@ def _stop(level: Level) -> _Step:
     none = np.zeros(0, np.int64)
     children = Level(tree=none, parent=none, is_left=none.astype(bool), counts=level.counts[:0])
     return _Step(splits=LevelSplits.none(len(level)), routing=None, children=children)
-
-
-def _sides(
-    parent: IntArray, histograms: Histograms, goes_left: BoolArray, nominal: BoolArray
-) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The levels that go left and right, for the splits of unordered attributes."""
-    offsets, codes, flags = histograms.offsets.tolist(), histograms.codes.tolist(), goes_left.tolist()
-    sides, others = {}, (~goes_left).tolist()
-    for s, node in zip(np.flatnonzero(nominal).tolist(), parent[nominal].tolist(), strict=True):
-        start, end = offsets[s], offsets[s + 1]
-        present = codes[start:end]
-        sides[node] = (tuple(compress(present, flags[start:end])), tuple(compress(present, others[start:end])))
-    return sides

@@ -37,6 +37,11 @@ def kernel() -> ModuleType:
     return importlib.import_module("ald.search._numpy_kernel")
 
 
+def is_compiled() -> bool:
+    """Whether the C kernel does the work."""
+    return kernel() is _compiled()
+
+
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:
     """At most `n` consecutive slices of items with about the same total work, none below `least` in all but one.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -75,15 +74,14 @@ class Leaves:
         """
         forest = self.forest
         ordered = np.flatnonzero(np.isin(forest.attribute, list(self.present)))
-        nodes = np.concatenate([np.array(list(forest.sides), dtype=np.int64), ordered])
+        sides = forest.sides
+        nodes = np.concatenate([sides.nodes, ordered])
         ends = np.cumsum(sizes[forest.attribute[nodes]])
         tables_at = np.full(forest.n_nodes, -1, dtype=np.int64)
         tables_at[nodes] = np.concatenate([[0], ends])[: len(nodes)]
         tables = np.full(int(ends[-1]) if len(nodes) else 1, 2, dtype=np.uint8)
-        for side in (0, 1):
-            levels = [both[side] for both in forest.sides.values()]
-            starts = np.repeat(tables_at[list(forest.sides)], [len(codes) for codes in levels])
-            tables[starts + np.fromiter(chain.from_iterable(levels), np.int64, len(starts))] = side
+        starts = np.repeat(tables_at[sides.nodes], np.diff(sides.offsets))
+        tables[starts + sides.codes] = ~sides.is_left
         for node in ordered.tolist():
             codes = np.array(self.present[int(forest.attribute[node])])
             tables[tables_at[node] + codes] = codes > forest.cut[node]

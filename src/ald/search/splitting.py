@@ -131,9 +131,9 @@ def _order(
     """Entries ordered within their segment: values as they are, levels by their rates along a direction."""
     segment = histograms.request
     if len(hit) == 1:
-        # Entries are in the order of segments and codes already, which a stable sort keeps; rates are at most 1.
+        # Entries are in the order of segments and codes already, which a stable sort keeps.
         mean = hit[0] / np.maximum(base[0], 1)
-        return np.argsort(segment + np.where(is_nominal, 0.5 * mean, 0.0), kind="stable")
+        return np.lexsort((np.where(is_nominal, mean, 0.0), segment))
     hits = integer_sums(hit, histograms.offsets)[:, segment]
     bases = integer_sums(base, histograms.offsets)[:, segment]
     overall = hits / np.maximum(bases, 1)

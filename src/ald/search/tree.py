@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,76 @@ class Node:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):
+    """The levels that splits of unordered attributes send left and right, by node.
+
+    nodes: ascending; the levels of nodes[i] are codes[offsets[i]:offsets[i + 1]], ascending, each on the left or not.
+    """
+
+    nodes: IntArray
+    offsets: IntArray
+    codes: IntArray
+    is_left: BoolArray
+
+    @classmethod
+    def of(cls, sides: Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]) -> Sides:
+        """The same as arrays."""
+        if isinstance(sides, Sides):
+            return sides
+        nodes = sorted(sides)
+        levels = [
+            sorted([(code, True) for code in sides[i][0]] + [(code, False) for code in sides[i][1]]) for i in nodes
+        ]
+        return cls(
+            nodes=np.array(nodes, dtype=np.int64),
+            offsets=np.cumsum([0, *map(len, levels)]),
+            codes=np.array([code for each in levels for code, _ in each], dtype=np.int64),
+            is_left=np.array([left for each in levels for _, left in each], dtype=bool),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sides], at: Sequence[IntArray]) -> Sides:
+        """Several, where the nodes of each have other numbers: at[i] those of parts[i]."""
+        none = np.zeros(0, np.int64)
+        nodes = np.concatenate([none, *at])
+        lengths = np.concatenate([none, *(np.diff(part.offsets) for part in parts)])
+        order = np.argsort(nodes, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(lengths)])[:-1][order]
+        offsets = np.concatenate([[0], np.cumsum(lengths[order])])
+        entries = np.repeat(starts - offsets[:-1], lengths[order]) + np.arange(offsets[-1])
+        return cls(
+            nodes=nodes[order],
+            offsets=offsets,
+            codes=np.concatenate([none, *(part.codes for part in parts)])[entries],
+            is_left=np.concatenate([none.astype(bool), *(part.is_left for part in parts)])[entries],
+        )
+
+    @cached_property
+    def _by_node(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+        bounds, codes, left = self.offsets.tolist(), self.codes.tolist(), self.is_left.tolist()
+        right = (~self.is_left).tolist()
+        return {
+            node: (
+                tuple(itertools.compress(codes[start:end], left[start:end])),
+                tuple(itertools.compress(codes[start:end], right[start:end])),
+            )
+            for node, (start, end) in zip(self.nodes.tolist(), itertools.pairwise(bounds), strict=True)
+        }
+
+    def __getitem__(self, node: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self._by_node[node]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._by_node)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+NO_SIDES = Sides.of({})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Forest:
     """All nodes of all trees as columns, by tree and then in preorder. `parent`, `left` and `right` are positions.
 
@@ -70,7 +141,7 @@ class Forest:
     counts: IntArray
     attribute: IntArray
     cut: IntArray
-    sides: dict[int, tuple[tuple[int, ...], tuple[int, ...]]]
+    sides: Sides
     statistic: FloatArray
     log_p: FloatArray
     attributes: tuple[Attribute, ...] = ()
@@ -104,9 +175,10 @@ class Forest:
             counts=column("counts", np.zeros((0, forests[0].counts.shape[1] if forests else n_cells), np.int64)),
             attribute=column("attribute"),
             cut=column("cut"),
-            sides={
-                i + at: sides for forest, at in zip(forests, nodes, strict=False) for i, sides in forest.sides.items()
-            },
+            sides=Sides.joined(
+                [forest.sides for forest in forests],
+                [forest.sides.nodes + at for forest, at in zip(forests, nodes, strict=False)],
+            ),
             statistic=column("statistic", np.zeros(0)),
             log_p=column("log_p", np.zeros(0)),
             attributes=forests[0].attributes if forests else (),
@@ -160,6 +232,7 @@ class Forest:
             column.tolist() for column in (self.parent, self.attribute, self.cut, self.left)
         )
         out: list[CodedCriterion] = []
+        sides = dict(self.sides)
         new, nothing = tuple.__new__, ()  # a NamedTuple's own constructor costs as much as all else in this loop
         for i, parent in enumerate(parents):
             if parent < 0:
@@ -168,8 +241,8 @@ class Forest:
             attribute, is_left, inherited = attributes[parent], lefts[parent] == i, out[parent]
             at = bisect_left(inherited, (attribute,))
             old = inherited[at] if at < len(inherited) and inherited[at][0] == attribute else None
-            if parent in self.sides:
-                condition = new(CodedCondition, (attribute, 0, 0, self.sides[parent][0 if is_left else 1]))
+            if parent in sides:
+                condition = new(CodedCondition, (attribute, 0, 0, sides[parent][0 if is_left else 1]))
             else:
                 low, high = (old[1], old[2]) if old else (0, sizes[attribute])
                 cut = cuts[parent] + 1
@@ -186,7 +259,7 @@ class Forest:
         columns = {name: getattr(self, name)[kept] for name in (*_INTEGER_COLUMNS, "statistic", "log_p")}
         columns |= {name: position[columns[name]] for name in ("parent", "left", "right")}
         sides = {int(position[i]): both for i, both in self.sides.items() if position[i] >= 0}
-        return replace(self, **columns, sides=sides)
+        return replace(self, **columns, sides=Sides.of(sides))
 
     def to_dict(self) -> dict[str, Any]:
         """The forest as plain data: columns of all nodes, and per attribute its levels or the cut points used."""
@@ -223,7 +296,7 @@ class Forest:
         floats = {name: np.array([np.nan if v is None else v for v in entry[name]]) for name in ("statistic", "log_p")}
         sides = {int(i): (tuple(left), tuple(right)) for i, (left, right) in entry["sides"].items()}
         columns: dict[str, Any] = {**integers, **floats}
-        return cls(n_trees=entry["trees"], attributes=attributes, sides=sides, **columns)
+        return cls(n_trees=entry["trees"], attributes=attributes, sides=Sides.of(sides), **columns)
 
 
 _INTEGER_COLUMNS = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut")
@@ -248,7 +321,7 @@ class LevelSplits:
 
     attribute: IntArray
     cut: IntArray
-    sides: dict[int, tuple[tuple[int, ...], tuple[int, ...]]]
+    sides: Sides
     statistic: FloatArray
     log_p: FloatArray
 
@@ -256,7 +329,7 @@ class LevelSplits:
     def none(cls, n: int) -> LevelSplits:
         """No node of a level of n splits."""
         nan = np.full(n, np.nan)
-        return cls(attribute=np.full(n, -1), cut=np.full(n, -1), sides={}, statistic=nan, log_p=nan.copy())
+        return cls(attribute=np.full(n, -1), cut=np.full(n, -1), sides=NO_SIDES, statistic=nan, log_p=nan.copy())
 
 
 def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees: int) -> Forest:
@@ -282,8 +355,8 @@ def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees:
     order = np.lexsort((node, tree))
     position = np.full(n + 1, -1, dtype=np.int64)  # the last entry answers for -1: no such node
     position[order] = np.arange(n)
-    sides = {int(position[start + i]): both for start, split in zip(starts, splits, strict=False)
-             for i, both in split.sides.items()}  # fmt: skip
+    sides = [split.sides for split in splits]
+    at = [position[start + each.nodes] for start, each in zip(starts, sides, strict=False)]
     return Forest(
         n_trees=n_trees,
         tree=tree[order],
@@ -294,7 +367,7 @@ def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees:
         counts=np.concatenate([level.counts for level in levels])[order],
         attribute=np.concatenate([split.attribute for split in splits])[order],
         cut=np.concatenate([split.cut for split in splits])[order],
-        sides=dict(sorted(sides.items())),
+        sides=Sides.joined(sides, at),
         statistic=np.concatenate([split.statistic for split in splits])[order],
         log_p=np.concatenate([split.log_p for split in splits])[order],
     )

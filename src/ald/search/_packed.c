@@ -1,0 +1,1097 @@
+/* Growing trees on packed rows: sampling, partitioning, counting, tests and cuts, all in one visit of a node.
+ *
+ * A row is one or more words of 64 bits. The lowest bits of every word hold the confusion cell, the others the codes
+ * of some attributes, so that a code and its cell are one index into a histogram. The rows of a node lie side by side.
+ *
+ * Whatever is computed here is computed by NumPy elsewhere (ald.search.counting, association and splitting), to the
+ * last bit: sums of integers are exact, and sums of floating-point numbers are taken in NumPy's order. Buffers come
+ * through the checked buffer protocol; codes and cells are trusted to fit their fields.
+ */
+#include "_buffers.h"
+#include <math.h>
+
+#define TIE 1e-9
+#define NOISE 1e-18
+/* Unordered attributes with at most this many codes have their sides as bits of a word. */
+#define MOST_BITS 64
+/* Up to this many levels present all partitions are looked at where the order by means is not enough: in Python. */
+#define ENUMERATED_LEVELS 20
+#define BLOCK 1024
+
+enum { NONE = 0, FOUND = 1, ASK = 2 };
+
+/* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
+typedef struct {
+    void *state;
+    uint64_t (*next_uint64)(void *state);
+    uint32_t (*next_uint32)(void *state);
+    double (*next_double)(void *state);
+    uint64_t (*next_raw)(void *state);
+} BitGenerator;
+
+/* Buffers of all items of a tuple. None gives an empty one where its width is negative. Writable from `outputs` on. */
+static int
+get_buffers(PyObject *tuple, Buffer *buffers, const int *widths, Py_ssize_t n, Py_ssize_t outputs)
+{
+    memset(buffers, 0, (size_t)n * sizeof(Buffer));
+    if (PyTuple_Size(tuple) != n) {
+        PyErr_Format(PyExc_TypeError, "%zd arrays expected", n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GetItem(tuple, i);
+        if (item == Py_None && widths[i] < 0) {
+            continue;
+        }
+        char what[32];
+        PyOS_snprintf(what, sizeof(what), "array %d", (int)i);
+        if (get_buffer(item, &buffers[i], i >= outputs, abs(widths[i]), what) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+#define FILL(TYPE)                                                                         \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)columns[k].view.buf;                              \
+        for (Py_ssize_t i = 0; i < n; i++) {                                               \
+            column[i * n_words] |= (uint64_t)code[start + i] << shift[k];                  \
+        }                                                                                  \
+    } while (0)
+
+/* pack(codes, cells, word, shift, n_words, out): the rows of coded columns; field k is in word[k] from bit shift[k]. */
+static PyObject *
+pack(PyObject *self, PyObject *args)
+{
+    PyObject *codes, *arrays;
+    Py_ssize_t n_words, n_columns = 0;
+    if (!PyArg_ParseTuple(args, "OnO", &codes, &n_words, &arrays)) {
+        return NULL;
+    }
+    static const int widths[4] = {1, 8, 8, 8};
+    Buffer b[4], *columns = NULL;
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, 4, 3) < 0) {
+        goto done;
+    }
+    const uint8_t *cells = b[0].view.buf;
+    const int64_t *word = b[1].view.buf, *shift = b[2].view.buf;
+    uint64_t *out = b[3].view.buf;
+    Py_ssize_t n_rows = length(&b[0]);
+    columns = get_columns(codes, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    int fits = n_words >= 1 && length(&b[1]) == n_columns && length(&b[2]) == n_columns &&
+               length(&b[3]) == n_rows * n_words;
+    for (Py_ssize_t k = 0; fits && k < n_columns; k++) {
+        fits = word[k] >= 0 && word[k] < n_words && shift[k] >= 0 && shift[k] < 64;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "pack: arrays do not fit");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t start = 0; start < n_rows; start += BLOCK) {
+        Py_ssize_t n = n_rows - start < BLOCK ? n_rows - start : BLOCK;
+        uint64_t *rows = out + start * n_words;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            for (Py_ssize_t w = 0; w < n_words; w++) {
+                rows[i * n_words + w] = cells[start + i];
+            }
+        }
+        for (Py_ssize_t k = 0; k < n_columns; k++) {
+            uint64_t *column = rows + word[k];
+            switch (columns[k].width) {
+            case 1: FILL(uint8_t); break;
+            case 2: FILL(uint16_t); break;
+            default: FILL(uint32_t); break;
+            }
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 4);
+    return result;
+}
+
+/* As NumPy's random_interval: the same numbers from the same generator. */
+static inline uint64_t
+below(BitGenerator *generator, uint64_t most)
+{
+    uint64_t mask = most, value;
+    if (most == 0) {
+        return 0;
+    }
+    for (int by = 1; by < 64; by *= 2) {
+        mask |= mask >> by;
+    }
+    do {
+        value = generator->next_uint32(generator->state) & mask;
+    } while (value > most);
+    return value;
+}
+
+/* sample(generator, rows, n_words, k, cell_bits, out, cells): k of the rows without replacement, in their order.
+ *
+ * The same ones as multivariate_hypergeometric(ones, k, method="count") of NumPy's generator draws.
+ * cells[c]: how many of them are in cell c.
+ */
+static PyObject *
+sample(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *arrays;
+    Py_ssize_t n_words, k, cell_bits;
+    if (!PyArg_ParseTuple(args, "OnnnO", &capsule, &n_words, &k, &cell_bits, &arrays)) {
+        return NULL;
+    }
+    BitGenerator *generator = PyCapsule_GetPointer(capsule, "BitGenerator");
+    if (generator == NULL) {
+        return NULL;
+    }
+    static const int widths[3] = {8, 8, 8};
+    Buffer b[3];
+    uint32_t *order = NULL;
+    uint8_t *drawn = NULL;
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, 3, 1) < 0) {
+        goto done;
+    }
+    const uint64_t *rows = b[0].view.buf;
+    uint64_t *out = b[1].view.buf;
+    int64_t *cells = b[2].view.buf;
+    Py_ssize_t n = n_words > 0 ? length(&b[0]) / n_words : 0;
+    if (n_words < 1 || n * n_words != length(&b[0]) || n >= UINT32_MAX || k < 0 || k > n || cell_bits < 0 ||
+        cell_bits > 16 || length(&b[1]) != k * n_words || length(&b[2]) != (Py_ssize_t)1 << cell_bits) {
+        PyErr_SetString(PyExc_ValueError, "sample: arrays do not fit");
+        goto done;
+    }
+    order = malloc((size_t)(n + 1) * sizeof(uint32_t));
+    drawn = malloc((size_t)n + 1);
+    if (order == NULL || drawn == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    int rather_left_out = k > n / 2;
+    Py_ssize_t picked = rather_left_out ? n - k : k;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        order[i] = (uint32_t)i;
+    }
+    memset(drawn, rather_left_out, (size_t)n);
+    for (Py_ssize_t i = 0; i < picked; i++) {
+        Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(n - i - 1));
+        uint32_t row = order[at];
+        order[at] = order[i];
+        drawn[row] = (uint8_t)!rather_left_out;
+    }
+    uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
+    Py_ssize_t written = 0;
+    memset(cells, 0, (size_t)b[2].view.len);
+    /* Every row is written, the next one over it if it was not drawn; up to the last one that was. */
+    for (Py_ssize_t i = 0; written < k; i++) {
+        for (Py_ssize_t w = 0; w < n_words; w++) {
+            out[written * n_words + w] = rows[i * n_words + w];
+        }
+        cells[rows[i * n_words] & mask] += drawn[i];
+        written += drawn[i];
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(order);
+    free(drawn);
+    release(b, 3);
+    return result;
+}
+
+typedef struct {
+    Py_ssize_t word;
+    unsigned down;         /* shift a word down by this, and mask it: the code above the bits of the cell */
+    uint64_t mask;
+    int64_t size;          /* `size` itself is the code of missing values */
+    int nominal;
+    const double *scores;
+    int64_t *histogram;
+} Field;
+
+/* What does not change from node to node, and room to work in. */
+typedef struct {
+    Py_ssize_t n_words, n_cells, n_rates, n_drawn;
+    int cell_bits;
+    uint64_t cell_mask;
+    Field *fields;
+    const int64_t *hits, *bases; /* per rate its cells, as bits */
+    const double *critical;      /* per df: statistics below it are not significant; NULL: not known */
+    Py_ssize_t n_critical;
+    int disjoint;
+    int64_t *histograms;
+    uint64_t *seen;    /* codes that occur, as bits */
+    int64_t *code;     /* the codes that occur, then per cell how many people they have */
+    int64_t *count;
+    int64_t *hit, *base;
+    double *x, *v, *cut;
+    int64_t capacity;
+} Work;
+
+static inline uint64_t
+bin(uint64_t word, const Field *field, uint64_t cell_mask)
+{
+    return (word >> field->down & field->mask) | (word & cell_mask);
+}
+
+static void
+count_rows(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn)
+{
+    const uint64_t cell_mask = work->cell_mask;
+    const Py_ssize_t n_words = work->n_words;
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        const int64_t end = n - start < BLOCK ? n : start + BLOCK;
+        Py_ssize_t j = 0;
+        if (n_words == 1 && weights == NULL) {
+            for (; j + 4 <= work->n_drawn; j += 4) {
+                const Field a = work->fields[drawn[j]], b = work->fields[drawn[j + 1]];
+                const Field c = work->fields[drawn[j + 2]], d = work->fields[drawn[j + 3]];
+                for (int64_t i = start; i < end; i++) {
+                    const uint64_t row = rows[i];
+                    a.histogram[bin(row, &a, cell_mask)] += 1;
+                    b.histogram[bin(row, &b, cell_mask)] += 1;
+                    c.histogram[bin(row, &c, cell_mask)] += 1;
+                    d.histogram[bin(row, &d, cell_mask)] += 1;
+                }
+            }
+        }
+        for (; j < work->n_drawn; j++) {
+            const Field a = work->fields[drawn[j]];
+            const uint64_t *word = rows + a.word;
+            if (weights == NULL) {
+                for (int64_t i = start; i < end; i++) {
+                    a.histogram[bin(word[i * n_words], &a, cell_mask)] += 1;
+                }
+            }
+            else {
+                for (int64_t i = start; i < end; i++) {
+                    a.histogram[bin(word[i * n_words], &a, cell_mask)] += weights[i];
+                }
+            }
+        }
+    }
+}
+
+/* Moves the codes that occur out of a histogram, which is empty after it; missing values are counted, not moved.
+ * Returns the number of codes. */
+static int64_t
+compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, int64_t *missing)
+{
+    const Py_ssize_t n_cells = work->n_cells;
+    const int64_t capacity = work->capacity;
+    int64_t *histogram = field->histogram, *code = work->code, *count = work->count;
+    int64_t *last = histogram + (field->size << work->cell_bits);
+    for (Py_ssize_t c = 0; c < n_cells; c++) {
+        missing[c] = last[c];
+        last[c] = 0;
+    }
+    int64_t found = 0;
+    if (4 * n < field->size) {
+        /* Few rows: the codes that occur are found without looking at those that do not. */
+        uint64_t *seen = work->seen;
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t value = (rows[i * work->n_words + field->word] >> field->down & field->mask) >> work->cell_bits;
+            seen[value >> 6] |= (uint64_t)1 << (value & 63);
+        }
+        seen[field->size >> 6] &= ~((uint64_t)1 << (field->size & 63));
+        for (int64_t at = 0; at <= field->size >> 6; at++) {
+            uint64_t bits = seen[at];
+            seen[at] = 0;
+            while (bits) {
+                int64_t value = at * 64 + __builtin_ctzll(bits);
+                bits &= bits - 1;
+                int64_t *people = histogram + (value << work->cell_bits);
+                code[found] = value;
+                for (Py_ssize_t c = 0; c < n_cells; c++) {
+                    count[c * capacity + found] = people[c];
+                    people[c] = 0;
+                }
+                found++;
+            }
+        }
+        return found;
+    }
+    if (n_cells == 2) {
+        for (int64_t value = 0; value < field->size; value++) {
+            const int64_t first = histogram[2 * value], second = histogram[2 * value + 1];
+            code[found] = value;
+            count[found] = first;
+            count[capacity + found] = second;
+            found += (first | second) != 0;
+        }
+    }
+    else {
+        for (int64_t value = 0; value < field->size; value++) {
+            const int64_t *people = histogram + (value << work->cell_bits);
+            int64_t any = 0;
+            code[found] = value;
+            for (Py_ssize_t c = 0; c < n_cells; c++) {
+                count[c * capacity + found] = people[c];
+                any |= people[c];
+            }
+            found += any != 0;
+        }
+    }
+    memset(histogram, 0, (size_t)(field->size << work->cell_bits) * sizeof(int64_t));
+    return found;
+}
+
+/* NumPy's sum of neighbouring numbers, in its order. */
+static double
+pairwise(const double *v, int64_t n)
+{
+    if (n < 8) {
+        double sum = -0.0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += v[i];
+        }
+        return sum;
+    }
+    if (n <= 128) {
+        double r[8];
+        int64_t i;
+        for (int j = 0; j < 8; j++) {
+            r[j] = v[j];
+        }
+        for (i = 8; i < n - n % 8; i += 8) {
+            for (int j = 0; j < 8; j++) {
+                r[j] += v[i + j];
+            }
+        }
+        double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        for (; i < n; i++) {
+            sum += v[i];
+        }
+        return sum;
+    }
+    int64_t half = n / 2;
+    half -= half % 8;
+    return pairwise(v, half) + pairwise(v + half, n - half);
+}
+
+/* As numpy.add.reduceat gives it for one segment. */
+static double
+segment_sum(const double *v, int64_t n)
+{
+    return n == 0 ? 0.0 : n == 1 ? v[0] : v[0] + pairwise(v + 1, n - 1);
+}
+
+/* The people of some cells, per code that occurs, and their total. */
+static int64_t
+add_cells(const Work *work, int64_t cells, int64_t n, int64_t *out)
+{
+    int64_t total = 0;
+    int first = 1;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        if (!(cells >> c & 1)) {
+            continue;
+        }
+        const int64_t *count = work->count + c * work->capacity;
+        if (first) {
+            memcpy(out, count, (size_t)n * sizeof(int64_t));
+        }
+        else {
+            for (int64_t e = 0; e < n; e++) {
+                out[e] += count[e];
+            }
+        }
+        first = 0;
+    }
+    for (int64_t e = 0; e < n; e++) {
+        total += out[e];
+    }
+    return total;
+}
+
+/* Scores shifted and scaled to [0, 1] within the node, as ald.search.association.scaled does. */
+static void
+scale_scores(const Work *work, const Field *field, int64_t n, double *x)
+{
+    const double *scores = field->scores;
+    const int64_t *code = work->code;
+    double low = n ? scores[code[0]] : 0.0, high = n ? scores[code[n - 1]] : 0.0, width = high - low;
+    if (isinf(width)) {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = (scores[code[e]] / 2 - low / 2) / (high / 2 - low / 2);
+        }
+    }
+    else if (width > 0) {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = (scores[code[e]] - low) / width;
+        }
+    }
+    else {
+        memset(x, 0, (size_t)n * sizeof(double));
+    }
+}
+
+/* The association of an attribute with one rate: see ald.search.association.associate. Returns the statistic. */
+static double
+associate(const Work *work, const Field *field, int64_t n, const int64_t *hit, const int64_t *base, int64_t hits,
+          int64_t bases, int64_t *df)
+{
+    int64_t present = 0;
+    double *v = work->v, *x = work->x, statistic;
+    for (int64_t e = 0; e < n; e++) {
+        present += base[e] > 0;
+    }
+    *df = 0;
+    if (present < 2 || hits <= 0 || hits >= bases) {
+        return 0.0;
+    }
+    *df = field->nominal ? present - 1 : 1;
+    if (field->nominal) {
+        for (int64_t e = 0; e < n; e++) {
+            double cross = (double)(hit[e] * bases - base[e] * hits);
+            v[e] = base[e] > 0 ? cross * cross / (double)base[e] : 0.0;
+        }
+        statistic = segment_sum(v, n);
+    }
+    else {
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = (double)base[e] * x[e];
+        }
+        const double mean = segment_sum(v, n) / (double)bases;
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = (double)(hit[e] * bases - base[e] * hits) * (x[e] - mean);
+        }
+        const double sums = segment_sum(v, n);
+        for (int64_t e = 0; e < n; e++) {
+            const double centred = x[e] - mean;
+            v[e] = (double)base[e] * centred * centred;
+        }
+        statistic = sums * sums / segment_sum(v, n);
+    }
+    const double margin = (double)hits * (double)(bases - hits);
+    statistic = statistic / margin * ((double)bases - 1.0) / (double)bases;
+    return statistic >= NOISE ? statistic : 0.0;
+}
+
+/* Adds the two-sample statistic of every cut to cut[]: hit and base become running sums. */
+static void
+add_two_sample(int64_t n, int64_t *hit, int64_t *base, int64_t hits, int64_t bases, double *cut, int first)
+{
+    for (int64_t e = 1; e < n; e++) {
+        hit[e] += hit[e - 1];
+        base[e] += base[e - 1];
+    }
+    const double margin = (double)hits * (double)(bases - hits), most = (double)(bases - 1);
+    for (int64_t e = 0; e < n; e++) {
+        const double cross = (double)(hit[e] * bases - base[e] * hits);
+        const double scale = margin * ((double)base[e] * (double)(bases - base[e]));
+        const double value = scale > 0 ? cross * cross / scale * most : 0.0;
+        cut[e] = first ? value : cut[e] + value;
+    }
+}
+
+/* What is found out about an attribute in a node. */
+typedef struct {
+    double *statistic;
+    int64_t *df;
+    Py_ssize_t n_requests;
+    uint8_t *state;
+    int64_t *cut;
+    uint64_t *left_bits, *present_bits;
+    int64_t *left, *observed;
+} Found;
+
+/* The best admissible cut of the codes in their present order: its last position on the left, or -1. */
+static int64_t
+best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, double *best, double *unrestricted)
+{
+    const double *cut = work->cut;
+    const int64_t capacity = work->capacity;
+    *best = 0.0;
+    *unrestricted = 0.0;
+    int64_t left = 0, from = -1, to = -1;
+    for (int64_t e = 0; e < n; e++) {
+        for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+            left += work->count[c * capacity + e];
+        }
+        if (left < n_observed && cut[e] > *unrestricted) {
+            *unrestricted = cut[e];
+        }
+        if (left >= min_bucket && n_observed - left >= min_bucket) {
+            from = from < 0 ? e : from;
+            to = e;
+            if (cut[e] > *best) {
+                *best = cut[e];
+            }
+        }
+    }
+    if (*best <= 0) {
+        return -1;
+    }
+    const double threshold = *best - TIE * *best;
+    for (int64_t e = from; e <= to; e++) {
+        if (cut[e] > 0 && cut[e] >= threshold) {
+            return e;
+        }
+    }
+    return -1;
+}
+
+/* Orders the codes by their rate, the first ones first among equals. */
+static void
+order_by_mean(const Work *work, int64_t n)
+{
+    double *mean = work->v;
+    for (int64_t e = 0; e < n; e++) {
+        mean[e] = (double)work->hit[e] / (double)(work->base[e] > 1 ? work->base[e] : 1);
+    }
+    for (int64_t e = 1; e < n; e++) {
+        for (int64_t at = e; at > 0 && mean[at - 1] > mean[at]; at--) {
+            double m = mean[at];
+            mean[at] = mean[at - 1];
+            mean[at - 1] = m;
+#define SWAP(ARRAY)                                                                        \
+    do {                                                                                   \
+        int64_t other = (ARRAY)[at];                                                       \
+        (ARRAY)[at] = (ARRAY)[at - 1];                                                     \
+        (ARRAY)[at - 1] = other;                                                           \
+    } while (0)
+            SWAP(work->code);
+            SWAP(work->hit);
+            SWAP(work->base);
+            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+                SWAP(work->count + c * work->capacity);
+            }
+        }
+    }
+}
+
+static void
+split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const int64_t *hits, const int64_t *bases,
+      const Found *found, Py_ssize_t request)
+{
+    const int64_t capacity = work->capacity;
+    int64_t n_observed = 0;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        n_observed += found->observed[request * work->n_cells + c];
+    }
+    uint64_t present = 0;
+    int64_t lowest = n ? work->code[0] : 0;
+    if (field->nominal) {
+        if (work->n_rates > 1 || field->size >= MOST_BITS) {
+            found->state[request] = ASK;
+            return;
+        }
+        for (int64_t e = 0; e < n; e++) {
+            present |= (uint64_t)1 << work->code[e];
+        }
+        order_by_mean(work, n);
+    }
+    for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+        if (work->n_rates > 1) {
+            add_cells(work, work->hits[r], n, work->hit);
+            add_cells(work, work->bases[r], n, work->base);
+        }
+        add_two_sample(n, work->hit, work->base, hits[r], bases[r], work->cut, r == 0);
+    }
+    double best, unrestricted;
+    int64_t last = best_cut(work, n, n_observed, min_bucket, &best, &unrestricted);
+    if (field->nominal && n <= ENUMERATED_LEVELS && !(best >= unrestricted * (1 - TIE))) {
+        found->state[request] = ASK;
+        return;
+    }
+    if (last < 0) {
+        return;
+    }
+    int64_t *left = found->left + request * work->n_cells;
+    const int64_t *observed = found->observed + request * work->n_cells;
+    uint64_t bits = 0;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        left[c] = 0;
+        for (int64_t e = 0; e <= last; e++) {
+            left[c] += work->count[c * capacity + e];
+        }
+    }
+    found->cut[request] = work->code[last];
+    if (field->nominal) {
+        for (int64_t e = 0; e <= last; e++) {
+            bits |= (uint64_t)1 << work->code[e];
+        }
+        /* The first level present names the left side. */
+        if (!(bits >> lowest & 1)) {
+            bits = present & ~bits;
+            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+                left[c] = observed[c] - left[c];
+            }
+        }
+        found->left_bits[request] = bits;
+        found->present_bits[request] = present;
+    }
+    found->state[request] = FOUND;
+}
+
+/* Counts, tests and cuts the drawn attributes of one node. */
+static void
+test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn,
+          int64_t min_bucket, const Found *found, Py_ssize_t request)
+{
+    count_rows(work, rows, weights, n, drawn);
+    int64_t hits[64], bases[64];
+    for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
+        const Field *field = &work->fields[drawn[j]];
+        int64_t missing[256];
+        int64_t codes = compact(work, field, rows, n, missing);
+        int64_t *observed = found->observed + request * work->n_cells;
+        for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+            const int64_t *count = work->count + c * work->capacity;
+            int64_t total = 0;
+            for (int64_t e = 0; e < codes; e++) {
+                total += count[e];
+            }
+            observed[c] = total;
+        }
+        found->state[request] = NONE;
+        if (!field->nominal) {
+            scale_scores(work, field, codes, work->x);
+        }
+        double total = 0.0;
+        int64_t degrees = 0;
+        for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+            hits[r] = add_cells(work, work->hits[r], codes, work->hit);
+            bases[r] = add_cells(work, work->bases[r], codes, work->base);
+            int64_t df;
+            double statistic = associate(work, field, codes, work->hit, work->base, hits[r], bases[r], &df);
+            found->statistic[r * found->n_requests + request] = statistic;
+            found->df[r * found->n_requests + request] = df;
+            total += statistic;
+            degrees += df;
+        }
+        if (degrees == 0) {
+            continue;
+        }
+        if (work->disjoint && degrees < work->n_critical && total < work->critical[degrees]) {
+            continue;
+        }
+        split(work, field, codes, min_bucket, hits, bases, found, request);
+    }
+}
+
+/* How the rows of a node part. */
+typedef struct {
+    const Field *field;
+    int64_t cut, missing_as;
+    uint64_t bits;
+    const uint8_t *table;
+} Side;
+
+static inline int
+goes_left(uint64_t word, const Side *side, int cell_bits)
+{
+    uint64_t code = (word >> side->field->down & side->field->mask) >> cell_bits;
+    if (side->table != NULL) {
+        return side->table[code];
+    }
+    if (side->field->nominal) {
+        return (int)(side->bits >> code & 1);
+    }
+    int64_t value = (int64_t)code == side->field->size ? side->missing_as : (int64_t)code;
+    return value <= side->cut;
+}
+
+/* Left rows go up from the start of the region, right ones down from its end; those of a side that is not kept to
+ * `spare`. Returns how many went left and right. */
+static void
+part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_t n, const Side *side, uint64_t *to,
+          int64_t *to_weights, uint64_t *spare, int keep_left, int keep_right, int64_t *n_left, int64_t *n_right)
+{
+    const Py_ssize_t n_words = work->n_words;
+    const Field field = *side->field;
+    int64_t l = 0, r = n - 1;
+    if (n_words == 1 && weights == NULL && side->table == NULL) {
+        const unsigned down = field.down + (unsigned)work->cell_bits;
+        const uint64_t mask = field.mask >> work->cell_bits;
+        /* A closed side is written to one place, again and again. */
+        uint64_t *places[2] = {keep_right ? to + n - 1 : spare, keep_left ? to : spare};
+        const int64_t steps[2] = {keep_right ? -1 : 0, keep_left ? 1 : 0};
+        uint64_t *right = places[0], *left = places[1];
+        if (field.nominal) {
+            const uint64_t bits = side->bits;
+            for (int64_t i = 0; i < n; i++) {
+                const uint64_t word = from[i];
+                const int64_t is_left = (int64_t)(bits >> (word >> down & mask) & 1);
+                uint64_t *at = is_left ? left : right;
+                *at = word;
+                left += is_left ? steps[1] : 0;
+                right += is_left ? 0 : steps[0];
+                l += is_left;
+            }
+        }
+        else {
+            const uint64_t size = (uint64_t)field.size, missing_as = (uint64_t)side->missing_as;
+            const uint64_t cut = (uint64_t)side->cut;
+            for (int64_t i = 0; i < n; i++) {
+                const uint64_t word = from[i];
+                uint64_t code = word >> down & mask;
+                code = code == size ? missing_as : code;
+                const int64_t is_left = code <= cut;
+                uint64_t *at = is_left ? left : right;
+                *at = word;
+                left += is_left ? steps[1] : 0;
+                right += is_left ? 0 : steps[0];
+                l += is_left;
+            }
+        }
+        *n_left = keep_left ? l : 0;
+        *n_right = keep_right ? n - l : 0;
+        return;
+    }
+    int64_t lefts = 0, rights = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t *row = from + i * n_words;
+        const int is_left = goes_left(row[field.word], side, work->cell_bits);
+        if (is_left ? !keep_left : !keep_right) {
+            continue;
+        }
+        int64_t at = is_left ? l++ : r--;
+        for (Py_ssize_t w = 0; w < n_words; w++) {
+            to[at * n_words + w] = row[w];
+        }
+        if (weights != NULL) {
+            to_weights[at] = weights[i];
+        }
+        lefts += is_left;
+        rights += !is_left;
+    }
+    *n_left = lefts;
+    *n_right = rights;
+}
+
+static void
+free_work(Work *work)
+{
+    free(work->fields);
+    free(work->histograms);
+    free(work->seen);
+    free(work->code);
+    free(work->count);
+    free(work->hit);
+    free(work->base);
+    free(work->x);
+    free(work->v);
+    free(work->cut);
+}
+
+/* Fields and room; 0 if there is no memory. Arrays: word, shift, size, nominal, scores. */
+static int
+make_work(Work *work, const Buffer *b)
+{
+    const Py_ssize_t k = length(&b[0]);
+    const int64_t *word = b[0].view.buf, *shift = b[1].view.buf, *size = b[2].view.buf;
+    const uint8_t *nominal = b[3].view.buf;
+    const double *scores = b[4].view.buf;
+    int64_t bins = 0, largest = 0;
+    for (Py_ssize_t a = 0; a < k; a++) {
+        bins += (size[a] + 1) << work->cell_bits;
+        largest = size[a] > largest ? size[a] : largest;
+    }
+    work->capacity = largest + 1;
+    work->cell_mask = ((uint64_t)1 << work->cell_bits) - 1;
+    size_t room = (size_t)work->capacity;
+    work->fields = calloc((size_t)k + 1, sizeof(Field));
+    work->histograms = calloc((size_t)bins + 1, sizeof(int64_t));
+    work->seen = calloc(room / 64 + 1, sizeof(uint64_t));
+    work->code = calloc(room, sizeof(int64_t));
+    work->count = calloc(room * (size_t)work->n_cells, sizeof(int64_t));
+    work->hit = calloc(room, sizeof(int64_t));
+    work->base = calloc(room, sizeof(int64_t));
+    work->x = calloc(room, sizeof(double));
+    work->v = calloc(room, sizeof(double));
+    work->cut = calloc(room, sizeof(double));
+    if (!work->fields || !work->histograms || !work->seen || !work->code || !work->count || !work->hit ||
+        !work->base || !work->x || !work->v || !work->cut) {
+        return 0;
+    }
+    int64_t *histogram = work->histograms;
+    for (Py_ssize_t a = 0; a < k; a++) {
+        int bits = 0;
+        while ((size[a] >> bits) > 0) {
+            bits++;
+        }
+        work->fields[a] = (Field){
+            .word = (Py_ssize_t)word[a],
+            .down = (unsigned)(shift[a] - work->cell_bits),
+            .mask = (((uint64_t)1 << bits) - 1) << work->cell_bits,
+            .size = size[a],
+            .nominal = nominal[a],
+            .scores = scores,
+            .histogram = histogram,
+        };
+        scores += size[a];
+        histogram += (size[a] + 1) << work->cell_bits;
+    }
+    return 1;
+}
+
+/* Whether the fields lie within words and the other arrays have their lengths. */
+static int
+fields_fit(const Buffer *b, Py_ssize_t n_words, Py_ssize_t cell_bits)
+{
+    const Py_ssize_t k = length(&b[0]);
+    const int64_t *word = b[0].view.buf, *shift = b[1].view.buf, *size = b[2].view.buf;
+    int64_t scores = 0;
+    int fits = n_words >= 1 && cell_bits >= 0 && cell_bits <= 16 && length(&b[1]) == k && length(&b[2]) == k &&
+               length(&b[3]) == k;
+    for (Py_ssize_t a = 0; fits && a < k; a++) {
+        fits = word[a] >= 0 && word[a] < n_words && shift[a] >= cell_bits && size[a] >= 0 &&
+               size[a] <= UINT32_MAX && (size[a] >> (64 - shift[a] > 32 ? 33 : 64 - shift[a])) == 0 && shift[a] < 64;
+        scores += size[a];
+    }
+    return fits && length(&b[4]) == scores;
+}
+
+#define INTS(NAME) ((int64_t *)b[NAME].view.buf)
+
+/* visit(n_words, cell_bits, n_cells, first, last, disjoint, arrays)
+ *
+ * Units first..last: the rows start[u]..end[u] of `from`. A unit without an attribute (-1) is a node whose rows stay
+ * where they are; others are parted, by codes up to cut[u] (missing ones as missing_as[u]), by bits[u], or by
+ * tables[table_at[u] + code] where that is not negative; their rows go to place[u].. of `to`. left[u] and right[u]
+ * number the nodes that they become; -1: nobody will ask for that one again. Of these nodes node_start and node_end are
+ * set, and the attributes drawn[node * n_drawn ..] are tested.
+ */
+static PyObject *
+visit(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Py_ssize_t n_words, cell_bits, n_cells, first, last, disjoint;
+    if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &disjoint, &arrays)) {
+        return NULL;
+    }
+    enum {
+        WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_AS, BITS, TABLE_AT,
+        TABLES, PLACE, LEFT, RIGHT, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, TO, TO_WEIGHTS, NODE_START, NODE_END,
+        STATISTIC, DF, STATE, FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED, N
+    };
+    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8,
+                                  8, 8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
+    Buffer b[N];
+    Work work;
+    memset(&work, 0, sizeof(work));
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N, TO) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
+    const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
+    const int weighted = b[FROM_WEIGHTS].width != 0;
+    int fits = fields_fit(b, n_words, cell_bits) && first >= 0 && last <= n_units && n_cells >= 1 &&
+               n_cells <= (Py_ssize_t)1 << cell_bits && n_rates >= 1 && n_rates <= 64 && n_cells <= 63;
+    for (int i = START; i <= RIGHT; i++) {
+        fits &= i == TABLES || length(&b[i]) == n_units;
+    }
+    fits &= length(&b[BASES]) == n_rates && length(&b[NODE_END]) == n_nodes && length(&b[MIN_BUCKET]) == n_nodes &&
+            length(&b[DRAWN]) == n_requests && (n_nodes ? n_requests % n_nodes == 0 : n_requests == 0) &&
+            length(&b[STATISTIC]) == n_requests * n_rates && length(&b[DF]) == n_requests * n_rates &&
+            length(&b[FOUND_CUT]) == n_requests && length(&b[LEFT_BITS]) == n_requests &&
+            length(&b[PRESENT_BITS]) == n_requests && length(&b[LEFT_COUNTS]) == n_requests * n_cells &&
+            length(&b[OBSERVED]) == n_requests * n_cells && weighted == (b[TO_WEIGHTS].width != 0);
+    const int64_t from_rows = fits ? length(&b[FROM]) / n_words : 0, to_rows = fits ? length(&b[TO]) / n_words : 0;
+    if (fits && weighted) {
+        fits = length(&b[FROM_WEIGHTS]) >= from_rows && length(&b[TO_WEIGHTS]) >= to_rows;
+    }
+    for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
+        fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
+    }
+    for (Py_ssize_t u = first; fits && u < last; u++) {
+        int64_t a = INTS(ATTRIBUTE)[u], n = INTS(END)[u] - INTS(START)[u];
+        fits = INTS(START)[u] >= 0 && n >= 0 && INTS(END)[u] <= from_rows && a < k && INTS(LEFT)[u] < n_nodes &&
+               INTS(RIGHT)[u] < n_nodes && INTS(PLACE)[u] >= 0 &&
+               (a < 0 || INTS(PLACE)[u] + n <= to_rows) &&
+               (a < 0 || INTS(TABLE_AT)[u] < 0 || INTS(TABLE_AT)[u] + INTS(SIZE)[a] < length(&b[TABLES])) &&
+               (a < 0 || INTS(TABLE_AT)[u] >= 0 || !((uint8_t *)b[NOMINAL].view.buf)[a] || INTS(SIZE)[a] < MOST_BITS);
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "visit: arrays do not fit");
+        goto done;
+    }
+    work.n_words = n_words;
+    work.n_cells = n_cells;
+    work.cell_bits = (int)cell_bits;
+    work.n_rates = n_rates;
+    work.n_drawn = n_nodes ? n_requests / n_nodes : 0;
+    work.hits = INTS(HITS);
+    work.bases = INTS(BASES);
+    work.critical = b[CRITICAL].view.buf;
+    work.n_critical = length(&b[CRITICAL]);
+    work.disjoint = (int)disjoint;
+    if (!make_work(&work, b)) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    const uint64_t *from = b[FROM].view.buf;
+    uint64_t *to = b[TO].view.buf, spare[1];
+    const int64_t *weights = weighted ? b[FROM_WEIGHTS].view.buf : NULL;
+    int64_t *to_weights = weighted ? b[TO_WEIGHTS].view.buf : NULL;
+    const Found found = {
+        .statistic = b[STATISTIC].view.buf,
+        .df = INTS(DF),
+        .n_requests = n_requests,
+        .state = b[STATE].view.buf,
+        .cut = INTS(FOUND_CUT),
+        .left_bits = b[LEFT_BITS].view.buf,
+        .present_bits = b[PRESENT_BITS].view.buf,
+        .left = INTS(LEFT_COUNTS),
+        .observed = INTS(OBSERVED),
+    };
+    for (Py_ssize_t u = first; u < last; u++) {
+        const int64_t start = INTS(START)[u], n = INTS(END)[u] - start, a = INTS(ATTRIBUTE)[u];
+        const int64_t nodes[2] = {INTS(LEFT)[u], INTS(RIGHT)[u]};
+        const uint64_t *rows = from;
+        const int64_t *row_weights = weights;
+        int64_t starts[2] = {start, start}, ends[2] = {start + n, start};
+        if (a >= 0) {
+            const int64_t place = INTS(PLACE)[u], table_at = INTS(TABLE_AT)[u];
+            const Side side = {
+                .field = &work.fields[a],
+                .cut = INTS(CUT)[u],
+                .missing_as = INTS(MISSING_AS)[u],
+                .bits = ((const uint64_t *)b[BITS].view.buf)[u],
+                .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
+            };
+            int64_t n_left, n_right;
+            part_rows(&work, from + start * n_words, weights ? weights + start : NULL, n, &side,
+                      to + place * n_words, weighted ? to_weights + place : NULL, spare, nodes[0] >= 0,
+                      nodes[1] >= 0, &n_left, &n_right);
+            rows = to;
+            row_weights = to_weights;
+            starts[0] = place;
+            ends[0] = place + n_left;
+            starts[1] = place + n - n_right;
+            ends[1] = place + n;
+        }
+        for (int s = 0; s < 2; s++) {
+            if (nodes[s] < 0) {
+                continue;
+            }
+            INTS(NODE_START)[nodes[s]] = starts[s];
+            INTS(NODE_END)[nodes[s]] = ends[s];
+            test_node(&work, rows + starts[s] * n_words, row_weights ? row_weights + starts[s] : NULL,
+                      ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work.n_drawn, INTS(MIN_BUCKET)[nodes[s]], &found,
+                      nodes[s] * work.n_drawn);
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free_work(&work);
+    release(b, N);
+    return result;
+}
+
+/* count(n_words, cell_bits, n_cells, arrays): the codes that occur, and their counts per cell, of many requests.
+ *
+ * Request i is the attribute attributes[i] in the rows starts[i]..ends[i]. used[i]: how many codes it has, ascending,
+ * that of missing values last. Returns the sum of used.
+ */
+static PyObject *
+count(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Py_ssize_t n_words, cell_bits, n_cells;
+    if (!PyArg_ParseTuple(args, "nnnO", &n_words, &cell_bits, &n_cells, &arrays)) {
+        return NULL;
+    }
+    enum { ROWS = 5, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, COUNTS, USED, N };
+    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 4, 8, 8};
+    Buffer b[N];
+    Work work;
+    memset(&work, 0, sizeof(work));
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N, CODES) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n_requests = length(&b[USED]), k = length(&b[0]);
+    const int64_t capacity = length(&b[CODES]);
+    int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
+               n_cells <= 256 && length(&b[STARTS]) == n_requests && length(&b[ENDS]) == n_requests &&
+               length(&b[ATTRIBUTES]) == n_requests && length(&b[COUNTS]) == capacity * n_cells;
+    const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
+    int64_t room = 0;
+    for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
+        const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i], a = INTS(ATTRIBUTES)[i];
+        fits = INTS(STARTS)[i] >= 0 && n >= 0 && INTS(ENDS)[i] <= n_rows && a >= 0 && a < k;
+        room += !fits ? 0 : n < INTS(2)[a] + 1 ? n : INTS(2)[a] + 1;
+    }
+    if (!fits || room > capacity || (b[WEIGHTS].width && length(&b[WEIGHTS]) < n_rows)) {
+        PyErr_SetString(PyExc_ValueError, "count: arrays do not fit");
+        goto done;
+    }
+    work.n_words = n_words;
+    work.n_cells = n_cells;
+    work.cell_bits = (int)cell_bits;
+    work.n_drawn = 1;
+    if (!make_work(&work, b)) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    int64_t written = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < n_requests; i++) {
+        const int64_t start = INTS(STARTS)[i], n = INTS(ENDS)[i] - start;
+        const int64_t *weights = b[WEIGHTS].width ? INTS(WEIGHTS) + start : NULL;
+        const uint64_t *rows = (const uint64_t *)b[ROWS].view.buf + start * n_words;
+        const Field *field = &work.fields[INTS(ATTRIBUTES)[i]];
+        int64_t missing[256], any = 0;
+        count_rows(&work, rows, weights, n, INTS(ATTRIBUTES) + i);
+        const int64_t codes = compact(&work, field, rows, n, missing);
+        uint32_t *out_codes = (uint32_t *)b[CODES].view.buf + written;
+        int64_t *out = INTS(COUNTS) + written * n_cells;
+        for (int64_t e = 0; e < codes; e++) {
+            out_codes[e] = (uint32_t)work.code[e];
+            for (Py_ssize_t c = 0; c < n_cells; c++) {
+                out[e * n_cells + c] = work.count[c * work.capacity + e];
+            }
+        }
+        for (Py_ssize_t c = 0; c < n_cells; c++) {
+            any |= missing[c];
+        }
+        if (any) {
+            out_codes[codes] = (uint32_t)field->size;
+            memcpy(out + codes * n_cells, missing, (size_t)n_cells * sizeof(int64_t));
+        }
+        INTS(USED)[i] = codes + (any != 0);
+        written += codes + (any != 0);
+    }
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong(written);
+done:
+    free_work(&work);
+    release(b, N);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
+    {"sample", sample, METH_VARARGS, "Packed rows drawn without replacement."},
+    {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
+    {"visit", visit, METH_VARARGS, "Parts nodes, and counts, tests and cuts their attributes."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_packed", NULL, 0, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC
+PyInit__packed(void)
+{
+    return PyModule_Create(&module);
+}

@@ -1,0 +1,341 @@
+"""A counter that keeps rows packed in words, side by side in their nodes, and tests nodes while it visits them.
+
+It does what `ald.search.counting.MemoryCounter` does together with `association` and `splitting`, to the last bit, and
+needs the compiled kernel.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+from ald.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
+from ald.data.coded import AuditData
+from ald.search import kernels
+from ald.search.counting import Histograms, Routing
+from ald.threads import in_threads
+
+# Rows below which another thread costs more than it saves.
+_WORTH_A_THREAD = 50_000
+# Rows of all samples below which drawing them in threads costs more than it saves.
+_WORTH_DRAWING_IN_THREADS = 500_000
+# Unordered attributes with this many codes or more part by tables, and Python finds how.
+_BITS = 64
+# What the kernel says about a cut.
+NONE, FOUND, ASK = 0, 1, 2
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    try:
+        return importlib.import_module("ald.search._packed")
+    except ImportError:
+        return None
+
+
+def available(data: AuditData) -> bool:
+    """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits."""
+    return kernels.is_compiled() and _compiled() is not None and data.total < 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell."""
+
+    word: IntArray
+    shift: IntArray
+    n_words: int
+    cell_bits: int
+
+    @classmethod
+    def of(cls, sizes: IntArray, n_cells: int) -> Layout:
+        """The widest codes first, each into the first word that has room."""
+        cell_bits = max(1, (n_cells - 1).bit_length())
+        width = [int(size).bit_length() for size in sizes]
+        used: list[int] = []
+        word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
+        for k in sorted(range(len(width)), key=lambda k: -width[k]):
+            at = next((w for w, bits in enumerate(used) if bits + width[k] <= 64), len(used))
+            if at == len(used):
+                used.append(cell_bits)
+            word[k], shift[k] = at, min(used[at], 63)
+            used[at] += width[k]
+        return cls(word=word, shift=shift, n_words=max(1, len(used)), cell_bits=cell_bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What every node is tested for. `hits` and `bases`: the cells of every rate, as bits.
+
+    critical: statistics below critical[df] are not worth a cut; may be empty. disjoint: whether rates add up.
+    """
+
+    nominal: ByteArray
+    scores: FloatArray
+    hits: IntArray
+    bases: IntArray
+    critical: FloatArray
+    disjoint: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """Per request the statistic and degrees of freedom of every rate [rates, requests], and the best cut.
+
+    state: NONE, FOUND, or ASK where Python has to look. cut: the last code on the left; left_bits, present_bits: the
+    levels on the left, and all that occur; left, observed: people per cell on the left, and with a value at all.
+    """
+
+    statistic: FloatArray
+    df: IntArray
+    state: ByteArray
+    cut: IntArray
+    left_bits: AnyArray
+    present_bits: AnyArray
+    left: IntArray
+    observed: IntArray
+
+
+class PackedCounter:
+    """Counts coded data in memory, as packed rows."""
+
+    def __init__(
+        self,
+        data: AuditData,
+        layout: Layout,
+        rows: AnyArray,
+        weights: IntArray | None,
+        ends: IntArray,
+        counts: IntArray,
+        threads: int,
+    ) -> None:
+        """rows: those of all trees one after the other, each tree's end at `ends`; counts: per tree and cell."""
+        self._layout, self._threads = layout, threads
+        self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
+        self._n_cells = data.n_cells
+        self._rows, self._weights, self._counts = rows, weights, counts
+        self._spare_rows: AnyArray | None = None
+        self._spare_weights: IntArray | None = None
+        self._starts, self._ends = np.concatenate([[0], ends])[:-1], ends
+        self._routing: Routing | None = None
+
+    @classmethod
+    def drawn(
+        cls, data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1
+    ) -> PackedCounter:
+        """A tree per generator, on a sample of a share of all people each."""
+        layout, packed = _pack(data, threads)
+        if data.design.clusters is not None or not _all_ones(data.counts):
+            some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
+            samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
+            return cls._of(data, layout, packed, samples, threads)
+        n = int(share * len(data.cells))
+        rows = np.empty((len(rngs) * n, layout.n_words), np.uint64)
+        counts = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
+        kernel = _kernel()
+
+        def draw(tree: int) -> None:
+            arrays = (packed, rows[tree * n : (tree + 1) * n], counts[tree])
+            kernel.sample(rngs[tree].bit_generator.capsule, layout.n_words, n, layout.cell_bits, arrays)
+
+        in_threads(draw, range(len(rngs)), threads if len(rows) >= _WORTH_DRAWING_IN_THREADS else 1)
+        ends = np.arange(1, len(rngs) + 1, dtype=np.int64) * n
+        return cls(data, layout, rows, None, ends, counts[:, : data.n_cells], threads)
+
+    @classmethod
+    def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
+        """samples: per tree how often each row of the data is in its sample."""
+        layout, packed = _pack(data, threads)
+        return cls._of(data, layout, packed, samples, threads)
+
+    @classmethod
+    def _of(
+        cls, data: AuditData, layout: Layout, packed: AnyArray, samples: Sequence[IntArray], threads: int
+    ) -> PackedCounter:
+        present = [np.flatnonzero(sample) for sample in samples]
+        ends = np.cumsum([len(each) for each in present], dtype=np.int64)
+        rows = np.empty((int(ends[-1]) if len(ends) else 0, layout.n_words), np.uint64)
+        at = np.concatenate([np.zeros(0, np.int64), *present])
+        np.take(packed.reshape(-1, layout.n_words), at, axis=0, out=rows)
+        weights = np.concatenate([np.zeros(0, np.int64), *(s[i] for s, i in zip(samples, present, strict=True))])
+        cells = [
+            np.bincount(data.cells[i], s[i], minlength=data.n_cells) for s, i in zip(samples, present, strict=True)
+        ]
+        counts = np.array(cells).astype(np.int64).reshape(-1, data.n_cells)
+        return cls(data, layout, rows, None if _all_ones(weights) else weights, ends, counts, threads)
+
+    def roots(self) -> IntArray:
+        return self._counts
+
+    def split(self, routing: Routing) -> None:
+        """Rows move when the next question about them comes: then it is known which nodes are still of interest."""
+        self._settle()
+        self._routing = routing
+
+    def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
+        self._settle()
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        layout = self._layout
+        capacity = int(np.minimum(ends - starts, self._sizes[attributes] + 1).sum())
+        codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, self._n_cells), np.int64)
+        used = np.zeros(len(nodes), np.int64)
+        fields = self._fields(None)
+        arrays = (*fields, self._rows, self._weights, starts, ends, attributes, codes, counts, used)
+        written = _kernel().count(layout.n_words, layout.cell_bits, self._n_cells, arrays)
+        offsets = np.concatenate([[0], np.cumsum(used)])
+        return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
+
+    def tests(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan) -> Tested:
+        """The tests of the drawn attributes [nodes, drawn] of these nodes; all others of the level are forgotten."""
+        requests = drawn.size
+        rates = len(plan.hits)
+        found = Tested(
+            statistic=np.empty((rates, requests)),
+            df=np.empty((rates, requests), np.int64),
+            state=np.empty(requests, np.uint8),
+            cut=np.empty(requests, np.int64),
+            left_bits=np.empty(requests, np.uint64),
+            present_bits=np.empty(requests, np.uint64),
+            left=np.empty((requests, self._n_cells), np.int64),
+            observed=np.empty((requests, self._n_cells), np.int64),
+        )
+        self._visit(nodes, drawn, min_bucket, plan, found)
+        return found
+
+    def _fields(self, plan: Plan | None) -> tuple[AnyArray, ...]:
+        if plan is None:
+            nominal, scores = np.zeros(len(self._sizes), np.uint8), np.zeros(int(self._sizes.sum()))
+        else:
+            nominal, scores = plan.nominal, plan.scores
+        return self._layout.word, self._layout.shift, self._sizes, nominal, scores
+
+    def _settle(self) -> None:
+        """Moves all rows to where the last split sends them."""
+        if self._routing is None:
+            return
+        nodes = np.arange(2 * len(self._routing.nodes))
+        one = np.ones(1, np.int64)
+        plan = Plan(
+            nominal=np.zeros(len(self._sizes), np.uint8), scores=np.zeros(int(self._sizes.sum())),
+            hits=one, bases=one, critical=np.zeros(0), disjoint=True,
+        )  # fmt: skip
+        self.tests(nodes, np.zeros((len(nodes), 0), np.int64), np.zeros(len(nodes), np.int64), plan)
+
+    def _visit(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan, found: Tested) -> None:
+        routing, layout = self._routing, self._layout
+        if routing is None:
+            size = len(self._starts)
+            units = _Units.still(self._starts[nodes], self._ends[nodes])
+        else:
+            size = 2 * len(routing.nodes)
+            place_of = np.full(size, -1, dtype=np.int64)
+            place_of[nodes] = np.arange(len(nodes))
+            units = _Units.moving(routing, self._starts, self._ends, place_of, plan.nominal.astype(bool))
+        to, to_weights = self._room(units.total if routing is not None else 0)
+        node_start, node_end = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
+        arrays = (
+            *self._fields(plan), self._rows, self._weights, *units.arrays, np.ascontiguousarray(drawn.ravel()),
+            min_bucket, plan.hits, plan.bases, plan.critical, to, to_weights, node_start, node_end, found.statistic,
+            found.df, found.state, found.cut, found.left_bits, found.present_bits, found.left, found.observed,
+        )  # fmt: skip
+        kernel = _kernel()
+
+        def visit(part: slice) -> None:
+            kernel.visit(
+                layout.n_words, layout.cell_bits, self._n_cells, part.start, part.stop, int(plan.disjoint), arrays
+            )
+
+        in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
+        self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        self._starts[nodes], self._ends[nodes] = node_start, node_end
+        if routing is not None:
+            self._spare_rows, self._rows = self._rows, to
+            self._spare_weights, self._weights = self._weights, to_weights
+            self._routing = None
+
+    def _room(self, n: int) -> tuple[AnyArray, IntArray | None]:
+        """Arrays for rows and weights that move: those of the level before last, where they are large enough."""
+        weighted = self._weights is not None
+        if self._spare_rows is None or len(self._spare_rows) < n:
+            self._spare_rows = np.empty((max(n, 1), self._layout.n_words), np.uint64)
+            self._spare_weights = np.empty(max(n, 1), np.int64) if weighted else None
+        return self._spare_rows, self._spare_weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Units:
+    """The kernel's pieces of work: nodes to visit where they are, or to part."""
+
+    arrays: tuple[AnyArray, ...]
+    work: IntArray
+    total: int
+
+    @classmethod
+    def still(cls, starts: IntArray, ends: IntArray) -> _Units:
+        n = len(starts)
+        zero, none = np.zeros(n, np.int64), np.full(n, -1, dtype=np.int64)
+        node = np.arange(n)
+        arrays = (starts, ends, none, zero, zero, zero.astype(np.uint64), none, np.zeros(1, np.uint8), zero, node, none)
+        return cls(arrays=arrays, work=ends - starts, total=0)
+
+    @classmethod
+    def moving(
+        cls, routing: Routing, starts: IntArray, ends: IntArray, place_of: IntArray, nominal: BoolArray
+    ) -> _Units:
+        """place_of: per child its place among the nodes of interest, or -1."""
+        left, right = place_of[0::2], place_of[1::2]
+        used = np.flatnonzero((left >= 0) | (right >= 0))
+        nodes = routing.nodes[used]
+        sizes, cut = routing.sizes[used], routing.cut[used]
+        bits = np.zeros(len(routing.nodes), np.uint64)
+        few = routing.sizes < _BITS
+        flags = routing.goes_left & few[routing.of_split]
+        at = routing.of_split[flags]
+        np.bitwise_or.at(bits, at, np.uint64(1) << routing.codes[flags].astype(np.uint64))
+        unordered = routing.cut < 0
+        missing = unordered & few & routing.missing_left
+        bits[missing] |= np.uint64(1) << routing.sizes[missing].astype(np.uint64)
+        by_table = unordered & ~(few & nominal[routing.attributes])
+        table_at, tables = np.full(len(used), -1, dtype=np.int64), np.zeros(1, np.uint8)
+        if by_table.any():
+            tables = routing.tables
+            table_at = np.where(by_table, routing.offsets[:-1], -1)[used]
+        lengths = ends[nodes] - starts[nodes]
+        place = np.concatenate([[0], np.cumsum(lengths)])
+        arrays = (
+            starts[nodes], ends[nodes], routing.attributes[used], cut, np.where(routing.missing_left[used], 0, sizes),
+            bits[used], table_at, tables, place[:-1], left[used], right[used],
+        )  # fmt: skip
+        return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=lengths, total=int(place[-1]))
+
+
+def _kernel() -> ModuleType:
+    kernel = _compiled()
+    assert kernel is not None
+    return kernel
+
+
+def _all_ones(counts: IntArray) -> bool:
+    return bool(len(counts) == 0 or (counts.min() == 1 and counts.max() == 1))
+
+
+def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
+    """The packed rows of coded data."""
+    sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
+    layout = Layout.of(sizes, data.n_cells)
+    n = len(data.cells)
+    packed = np.empty((n, layout.n_words), np.uint64)
+
+    def pack(part: slice) -> None:
+        rows = slice(part.start * _WORTH_A_THREAD, part.stop * _WORTH_A_THREAD)
+        arrays = (data.cells[rows], layout.word, layout.shift, packed[rows])
+        _kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
+
+    blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
+    in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
+    return layout, packed
