@@ -706,11 +706,40 @@ goes_left(uint64_t word, const Side *side, int cell_bits)
     return value <= side->cut;
 }
 
-/* Left rows go up from the start of the region, right ones down from its end; those of a side that is not kept to
- * `spare`. Returns how many went left and right. */
+/* Parts the rows by IS_LEFT of their word, without a branch: where people go is not predictable. A row is written to
+ * both ends of what is still free, and one of the ends moves on. */
+#define PART(IS_LEFT)                                                                      \
+    do {                                                                                   \
+        if (keep_left && keep_right) {                                                     \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const uint64_t word = from[i];                                             \
+                const int64_t is_left = (IS_LEFT);                                         \
+                to[l] = word;                                                              \
+                to[r] = word;                                                              \
+                l += is_left;                                                              \
+                r -= !is_left;                                                             \
+            }                                                                              \
+        }                                                                                  \
+        else if (keep_left) {                                                              \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const uint64_t word = from[i];                                             \
+                to[l] = word;                                                              \
+                l += (IS_LEFT);                                                            \
+            }                                                                              \
+        }                                                                                  \
+        else {                                                                             \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                const uint64_t word = from[i];                                             \
+                to[r] = word;                                                              \
+                r -= !(IS_LEFT);                                                           \
+            }                                                                              \
+        }                                                                                  \
+    } while (0)
+
+/* Left rows go up from the start of the region, right ones down from its end, if they are kept: how many of each. */
 static void
 part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_t n, const Side *side, uint64_t *to,
-          int64_t *to_weights, uint64_t *spare, int keep_left, int keep_right, int64_t *n_left, int64_t *n_right)
+          int64_t *to_weights, int keep_left, int keep_right, int64_t *n_left, int64_t *n_right)
 {
     const Py_ssize_t n_words = work->n_words;
     const Field field = *side->field;
@@ -718,60 +747,37 @@ part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_
     if (n_words == 1 && weights == NULL && side->table == NULL) {
         const unsigned down = field.down + (unsigned)work->cell_bits;
         const uint64_t mask = field.mask >> work->cell_bits;
-        /* A closed side is written to one place, again and again. */
-        uint64_t *places[2] = {keep_right ? to + n - 1 : spare, keep_left ? to : spare};
-        const int64_t steps[2] = {keep_right ? -1 : 0, keep_left ? 1 : 0};
-        uint64_t *right = places[0], *left = places[1];
         if (field.nominal) {
             const uint64_t bits = side->bits;
-            for (int64_t i = 0; i < n; i++) {
-                const uint64_t word = from[i];
-                const int64_t is_left = (int64_t)(bits >> (word >> down & mask) & 1);
-                uint64_t *at = is_left ? left : right;
-                *at = word;
-                left += is_left ? steps[1] : 0;
-                right += is_left ? 0 : steps[0];
-                l += is_left;
-            }
+            PART((int64_t)(bits >> (word >> down & mask) & 1));
+        }
+        else if (side->missing_as == 0) {
+            const uint64_t size = (uint64_t)field.size, cut = (uint64_t)side->cut;
+            PART(((word >> down & mask) <= cut) | ((word >> down & mask) == size));
         }
         else {
-            const uint64_t size = (uint64_t)field.size, missing_as = (uint64_t)side->missing_as;
             const uint64_t cut = (uint64_t)side->cut;
-            for (int64_t i = 0; i < n; i++) {
-                const uint64_t word = from[i];
-                uint64_t code = word >> down & mask;
-                code = code == size ? missing_as : code;
-                const int64_t is_left = code <= cut;
-                uint64_t *at = is_left ? left : right;
-                *at = word;
-                left += is_left ? steps[1] : 0;
-                right += is_left ? 0 : steps[0];
-                l += is_left;
+            PART((word >> down & mask) <= cut);
+        }
+    }
+    else {
+        for (int64_t i = 0; i < n; i++) {
+            const uint64_t *row = from + i * n_words;
+            const int is_left = goes_left(row[field.word], side, work->cell_bits);
+            if (is_left ? !keep_left : !keep_right) {
+                continue;
+            }
+            const int64_t at = is_left ? l++ : r--;
+            for (Py_ssize_t w = 0; w < n_words; w++) {
+                to[at * n_words + w] = row[w];
+            }
+            if (weights != NULL) {
+                to_weights[at] = weights[i];
             }
         }
-        *n_left = keep_left ? l : 0;
-        *n_right = keep_right ? n - l : 0;
-        return;
     }
-    int64_t lefts = 0, rights = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t *row = from + i * n_words;
-        const int is_left = goes_left(row[field.word], side, work->cell_bits);
-        if (is_left ? !keep_left : !keep_right) {
-            continue;
-        }
-        int64_t at = is_left ? l++ : r--;
-        for (Py_ssize_t w = 0; w < n_words; w++) {
-            to[at * n_words + w] = row[w];
-        }
-        if (weights != NULL) {
-            to_weights[at] = weights[i];
-        }
-        lefts += is_left;
-        rights += !is_left;
-    }
-    *n_left = lefts;
-    *n_right = rights;
+    *n_left = l;
+    *n_right = n - 1 - r;
 }
 
 static void
@@ -787,6 +793,17 @@ free_work(Work *work)
     free(work->x);
     free(work->v);
     free(work->cut);
+}
+
+/* The bits of an attribute's codes, up to that of missing values. */
+static unsigned
+field_width(int64_t size)
+{
+    unsigned bits = 0;
+    while ((size >> bits) > 0) {
+        bits++;
+    }
+    return bits;
 }
 
 /* Fields and room; 0 if there is no memory. Arrays: word, shift, size, nominal, scores. */
@@ -821,10 +838,7 @@ make_work(Work *work, const Buffer *b)
     }
     int64_t *histogram = work->histograms;
     for (Py_ssize_t a = 0; a < k; a++) {
-        int bits = 0;
-        while ((size[a] >> bits) > 0) {
-            bits++;
-        }
+        const unsigned bits = field_width(size[a]);
         work->fields[a] = (Field){
             .word = (Py_ssize_t)word[a],
             .down = (unsigned)(shift[a] - work->cell_bits),
@@ -938,7 +952,7 @@ visit(PyObject *self, PyObject *args)
     }
     Py_BEGIN_ALLOW_THREADS
     const uint64_t *from = b[FROM].view.buf;
-    uint64_t *to = b[TO].view.buf, spare[1];
+    uint64_t *to = b[TO].view.buf;
     const int64_t *weights = weighted ? b[FROM_WEIGHTS].view.buf : NULL;
     int64_t *to_weights = weighted ? b[TO_WEIGHTS].view.buf : NULL;
     const Found found = {
@@ -969,7 +983,7 @@ visit(PyObject *self, PyObject *args)
             };
             int64_t n_left, n_right;
             part_rows(&work, from + start * n_words, weights ? weights + start : NULL, n, &side,
-                      to + place * n_words, weighted ? to_weights + place : NULL, spare, nodes[0] >= 0,
+                      to + place * n_words, weighted ? to_weights + place : NULL, nodes[0] >= 0,
                       nodes[1] >= 0, &n_left, &n_right);
             rows = to;
             row_weights = to_weights;
@@ -1080,10 +1094,200 @@ done:
     return result;
 }
 
+/* A node as `descend` reads it, its left child next to it. A code goes left if it is below `below` or among the left
+ * bits, else right; it goes nowhere if it is not among the valid bits, or not below `limit`. A leaf, and nowhere, have
+ * themselves on their right. */
+typedef struct {
+    uint64_t left, valid;
+    uint32_t below, limit, right;
+    uint16_t word;
+    uint8_t up, down; /* shifts that leave the code of a word alone */
+} Node;
+
+/* Rows that go down a tree side by side, so that the processor need not wait for one of them. */
+#define ABREAST 8
+
+/* Without branches: where people go is not predictable. */
+static inline uint32_t
+next_node(const Node *nodes, uint32_t at, uint32_t nowhere, uint64_t word)
+{
+    const Node *node = &nodes[at];
+    const uint32_t code = (uint32_t)(word << node->up >> node->down);
+    const uint32_t left = (code < node->below) | (uint32_t)(node->left >> (code & 63) & 1);
+    const uint32_t lost = (uint32_t)(~node->valid >> (code & 63) & 1) | (code >= node->limit);
+    const uint32_t next = node->right ^ ((node->right ^ (at + 1)) & (0 - left));
+    return next ^ ((next ^ nowhere) & (0 - lost));
+}
+
+static inline uint32_t
+next_by_table(const Node *nodes, const uint8_t *const *tables, uint32_t at, uint32_t nowhere, uint64_t word)
+{
+    if (tables[at] == NULL) {
+        return next_node(nodes, at, nowhere, word);
+    }
+    const uint8_t side = tables[at][word << nodes[at].up >> nodes[at].down];
+    return side == 0 ? at + 1 : side == 1 ? nodes[at].right : nowhere;
+}
+
+#define GO_DOWN(NEXT)                                                                      \
+    do {                                                                                   \
+        uint32_t moved;                                                                    \
+        do {                                                                               \
+            moved = 0;                                                                     \
+            for (int j = 0; j < ABREAST; j++) {                                            \
+                const uint32_t next = (NEXT);                                              \
+                moved |= next ^ at[j];                                                     \
+                at[j] = next;                                                              \
+            }                                                                              \
+        } while (moved);                                                                   \
+    } while (0)
+
+/* descend(n_words, cell_bits, n_cells, first, last, arrays)
+ *
+ * Sends the rows first..last down every tree from its root. At a node of attribute[i] (negative: a leaf) a row goes
+ * left if its code is at most cut[i], else right unless it is missing; or, where table_at[i] is not negative, left,
+ * right or nowhere if tables[table_at[i] + code] is 0, 1 or 2. out[i, c]: the people of cell c at leaf i. Nodes are
+ * in preorder; tables have an entry for every code and one for missing values.
+ */
+static PyObject *
+descend(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Py_ssize_t n_words, cell_bits, n_cells, first, last;
+    if (!PyArg_ParseTuple(args, "nnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &arrays)) {
+        return NULL;
+    }
+    enum { ROWS = 5, COUNTS, ROOTS, ATTRIBUTE, LEFT, RIGHT, CUT, TABLE_AT, TABLES, OUT, N };
+    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
+    Buffer b[N];
+    Work work;
+    memset(&work, 0, sizeof(work));
+    Node *nodes = NULL;
+    const uint8_t **table_of = NULL;
+    int64_t *people = NULL;
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N, OUT) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n_nodes = length(&b[ATTRIBUTE]), n_trees = length(&b[ROOTS]), k = length(&b[0]);
+    const int counted = b[COUNTS].width != 0;
+    int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
+               n_words < UINT16_MAX && n_nodes < INT32_MAX && length(&b[OUT]) == n_nodes * n_cells && first >= 0 &&
+               first <= last;
+    const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
+    fits = fits && last <= n_rows && (!counted || length(&b[COUNTS]) == n_rows);
+    for (int i = LEFT; i <= TABLE_AT; i++) {
+        fits &= length(&b[i]) == n_nodes;
+    }
+    for (Py_ssize_t t = 0; fits && t < n_trees; t++) {
+        fits = INTS(ROOTS)[t] >= 0 && INTS(ROOTS)[t] < n_nodes;
+    }
+    for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
+        const int64_t a = INTS(ATTRIBUTE)[i];
+        fits = a < k && (a < 0 || (INTS(LEFT)[i] == i + 1 && INTS(LEFT)[i] < n_nodes && INTS(RIGHT)[i] > i &&
+                                   INTS(RIGHT)[i] < n_nodes &&
+                                   (INTS(TABLE_AT)[i] >= 0 ? INTS(TABLE_AT)[i] + INTS(2)[a] < length(&b[TABLES])
+                                                           : INTS(CUT)[i] >= 0 && INTS(CUT)[i] < INTS(2)[a])));
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
+        goto done;
+    }
+    work.n_cells = n_cells;
+    work.cell_bits = (int)cell_bits;
+    nodes = calloc((size_t)n_nodes + 1, sizeof(Node));
+    people = calloc(((size_t)n_nodes + 1) * (size_t)n_cells, sizeof(int64_t));
+    table_of = calloc((size_t)n_nodes + 1, sizeof(uint8_t *));
+    if (nodes == NULL || people == NULL || table_of == NULL || !make_work(&work, b)) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    int any_table = 0;
+    for (Py_ssize_t i = 0; i <= n_nodes; i++) {
+        Node *node = &nodes[i];
+        node->valid = ~(uint64_t)0;
+        if (i == n_nodes || INTS(ATTRIBUTE)[i] < 0) {
+            node->limit = UINT32_MAX;
+            node->right = (uint32_t)i;
+            continue;
+        }
+        const Field *field = &work.fields[INTS(ATTRIBUTE)[i]];
+        const unsigned width = field_width(field->size);
+        node->word = (uint16_t)field->word;
+        node->up = (uint8_t)(width ? 64 - field->down - (unsigned)cell_bits - width : 63);
+        node->down = (uint8_t)(width ? 64 - width : 63);
+        node->right = (uint32_t)INTS(RIGHT)[i];
+        node->limit = (uint32_t)field->size;
+        if (INTS(TABLE_AT)[i] < 0) {
+            node->below = (uint32_t)INTS(CUT)[i] + 1;
+            continue;
+        }
+        const uint8_t *table = (const uint8_t *)b[TABLES].view.buf + INTS(TABLE_AT)[i];
+        if (field->size >= MOST_BITS) {
+            table_of[i] = table;
+            any_table = 1;
+            continue;
+        }
+        node->limit = UINT32_MAX;
+        node->valid = 0;
+        for (int64_t code = 0; code <= field->size; code++) {
+            node->left |= (uint64_t)(table[code] == 0) << code;
+            node->valid |= (uint64_t)(table[code] < 2) << code;
+        }
+    }
+    const uint64_t *rows = b[ROWS].view.buf;
+    const uint64_t cell_mask = work.cell_mask;
+    const uint32_t nowhere = (uint32_t)n_nodes;
+    for (Py_ssize_t start = first; start < last; start += BLOCK) {
+        const Py_ssize_t end = last - start < BLOCK ? last : start + BLOCK;
+        for (Py_ssize_t t = 0; t < n_trees; t++) {
+            for (Py_ssize_t i = start; i < end; i += ABREAST) {
+                /* The last row goes down several times where there are not enough of them; it is counted once. */
+                const int abreast = (int)(end - i < ABREAST ? end - i : ABREAST);
+                const uint64_t *from[ABREAST];
+                uint32_t at[ABREAST];
+                for (int j = 0; j < ABREAST; j++) {
+                    from[j] = rows + (i + (j < abreast ? j : abreast - 1)) * n_words;
+                    at[j] = (uint32_t)INTS(ROOTS)[t];
+                }
+                if (any_table) {
+                    GO_DOWN(next_by_table(nodes, table_of, at[j], nowhere, from[j][nodes[at[j]].word]));
+                }
+                else if (n_words == 1) {
+                    uint64_t word[ABREAST];
+                    for (int j = 0; j < ABREAST; j++) {
+                        word[j] = *from[j];
+                    }
+                    GO_DOWN(next_node(nodes, at[j], nowhere, word[j]));
+                }
+                else {
+                    GO_DOWN(next_node(nodes, at[j], nowhere, from[j][nodes[at[j]].word]));
+                }
+                for (int j = 0; j < abreast; j++) {
+                    people[at[j] * n_cells + (Py_ssize_t)(from[j][0] & cell_mask)] += counted ? INTS(COUNTS)[i + j] : 1;
+                }
+            }
+        }
+    }
+    memcpy(INTS(OUT), people, (size_t)b[OUT].view.len);
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(nodes);
+    free(table_of);
+    free(people);
+    free_work(&work);
+    release(b, N);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
     {"sample", sample, METH_VARARGS, "Packed rows drawn without replacement."},
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
+    {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
     {"visit", visit, METH_VARARGS, "Parts nodes, and counts, tests and cuts their attributes."},
     {NULL, NULL, 0, NULL},
 };

@@ -9,7 +9,7 @@ import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
-from ald.search import kernels
+from ald.search import kernels, packed
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
 
@@ -53,6 +53,11 @@ class Leaves:
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
         tables_at, tables = self._tables(sizes)
         roots = np.flatnonzero(forest.parent < 0)
+        if packed.available(data):
+            children = forest.left, forest.right
+            tables_of = tables_at, tables
+            found = packed.count_leaves(data, roots, forest.attribute, children, forest.cut, tables_of, threads)
+            return found[self.at]
         work = np.full(-(-len(data.cells) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
 
         def count(part: slice) -> IntArray:

@@ -22,6 +22,7 @@ from ald.threads import in_threads
 
 # Rows below which another thread costs more than it saves.
 _WORTH_A_THREAD = 50_000
+_ROWS_AT_ONCE = 1 << 12
 # Rows of all samples below which drawing them in threads costs more than it saves.
 _WORTH_DRAWING_IN_THREADS = 500_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
@@ -339,3 +340,30 @@ def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
     blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
     in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
     return layout, packed
+
+
+def count_leaves(
+    data: AuditData,
+    roots: IntArray,
+    attribute: IntArray,
+    children: tuple[IntArray, IntArray],
+    cut: IntArray,
+    tables: tuple[IntArray, ByteArray],
+    threads: int,
+) -> IntArray:
+    """People per node and cell at the leaves of trees, as `descend` of the kernels counts them: [nodes, cells]."""
+    layout, packed = _pack(data, threads)
+    sizes = np.array([each.size for each in data.attributes], dtype=np.int64)
+    fields = layout.word, layout.shift, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
+    counts = None if _all_ones(data.counts) else data.counts
+    work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
+
+    def count(part: slice) -> IntArray:
+        out = np.empty((len(attribute), data.n_cells), np.int64)
+        first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
+        arrays = (*fields, packed, counts, roots, attribute, *children, cut, *tables, out)
+        _kernel().descend(layout.n_words, layout.cell_bits, data.n_cells, first, last, arrays)
+        return out
+
+    pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
+    return np.asarray(np.sum([np.zeros((len(attribute), data.n_cells), np.int64), *pieces], axis=0))
