@@ -18,6 +18,14 @@
 #define ENUMERATED_LEVELS 20
 #define BLOCK 1024
 
+/* Inner loops are compiled for newer processors too; the same arithmetic, the same results. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define MANY_VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define MANY_VERSIONS
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
 enum { NONE = 0, FOUND = 1, ASK = 2 };
 
 /* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
@@ -217,10 +225,12 @@ typedef struct {
     Py_ssize_t word;
     unsigned down;         /* shift a word down by this, and mask it: the code above the bits of the cell */
     uint64_t mask;
+    unsigned bit;          /* where the code begins, and the bits that it has */
+    uint64_t codes;
     int64_t size;          /* `size` itself is the code of missing values */
-    int nominal;
+    int nominal, narrow;
     const double *scores;
-    int64_t *histogram;
+    int64_t *histogram;    /* and COPIES - 1 more, NARROW apart, of narrow ones */
 } Field;
 
 /* What does not change from node to node, and room to work in. */
@@ -235,66 +245,115 @@ typedef struct {
     int disjoint;
     int64_t *histograms;
     uint64_t *seen;    /* codes that occur, as bits */
-    int64_t *code;     /* the codes that occur, then per cell how many people they have */
-    int64_t *count;
-    int64_t *hit, *base;
+    int64_t *code;     /* the codes that occur, then per cell how many people they have: integers, exactly */
+    double *count;
+    double *hit, *base;
     double *x, *v, *cut;
     int64_t capacity;
 } Work;
 
-static inline uint64_t
+INLINE uint64_t
 bin(uint64_t word, const Field *field, uint64_t cell_mask)
 {
     return (word >> field->down & field->mask) | (word & cell_mask);
 }
 
-static void
+/* Neighbouring rows go to different copies of a narrow histogram: there they often meet in a bin, and an addition would
+ * have to wait for the one before it. */
+#define COPIES 4
+#define NARROW 128
+
+/* Two attributes at once: more would not fit into the registers. A and B: where the next copy is, 0 for wide ones. */
+#define COUNT_TWO(A, B)                                                                    \
+    do {                                                                                   \
+        int64_t i = 0;                                                                     \
+        for (; i + COPIES <= n; i += COPIES) {                                             \
+            for (int copy = 0; copy < COPIES; copy++) {                                    \
+                const uint64_t row = rows[i + copy];                                       \
+                a.histogram[bin(row, &a, cell_mask) + copy * (A)] += 1;                    \
+                b.histogram[bin(row, &b, cell_mask) + copy * (B)] += 1;                    \
+            }                                                                              \
+        }                                                                                  \
+        for (; i < n; i++) {                                                               \
+            a.histogram[bin(rows[i], &a, cell_mask)] += 1;                                 \
+            b.histogram[bin(rows[i], &b, cell_mask)] += 1;                                 \
+        }                                                                                  \
+    } while (0)
+
+MANY_VERSIONS static void
+count_two(const uint64_t *rows, int64_t n, uint64_t cell_mask, const Field *first, const Field *second)
+{
+    /* The narrow one first. */
+    const Field a = first->narrow ? *first : *second, b = first->narrow ? *second : *first;
+    if (a.narrow && b.narrow) {
+        COUNT_TWO(NARROW, NARROW);
+    }
+    else if (a.narrow) {
+        COUNT_TWO(NARROW, 0);
+    }
+    else {
+        COUNT_TWO(0, 0);
+    }
+}
+
+MANY_VERSIONS static void
+count_one(const uint64_t *rows, const int64_t *weights, int64_t n, Py_ssize_t n_words, uint64_t cell_mask,
+          const Field *field)
+{
+    const Field a = *field;
+    const uint64_t *word = rows + a.word;
+    if (weights == NULL) {
+        for (int64_t i = 0; i < n; i++) {
+            a.histogram[bin(word[i * n_words], &a, cell_mask)] += 1;
+        }
+    }
+    else {
+        for (int64_t i = 0; i < n; i++) {
+            a.histogram[bin(word[i * n_words], &a, cell_mask)] += weights[i];
+        }
+    }
+}
+
+/* Adds rows to the histograms of the drawn attributes, in blocks that stay in the cache. */
+INLINE void
 count_rows(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn)
 {
-    const uint64_t cell_mask = work->cell_mask;
-    const Py_ssize_t n_words = work->n_words;
+    const Field *fields = work->fields;
     for (int64_t start = 0; start < n; start += BLOCK) {
-        const int64_t end = n - start < BLOCK ? n : start + BLOCK;
+        const int64_t some = n - start < BLOCK ? n - start : BLOCK;
+        const uint64_t *block = rows + start * work->n_words;
         Py_ssize_t j = 0;
-        if (n_words == 1 && weights == NULL) {
-            for (; j + 4 <= work->n_drawn; j += 4) {
-                const Field a = work->fields[drawn[j]], b = work->fields[drawn[j + 1]];
-                const Field c = work->fields[drawn[j + 2]], d = work->fields[drawn[j + 3]];
-                for (int64_t i = start; i < end; i++) {
-                    const uint64_t row = rows[i];
-                    a.histogram[bin(row, &a, cell_mask)] += 1;
-                    b.histogram[bin(row, &b, cell_mask)] += 1;
-                    c.histogram[bin(row, &c, cell_mask)] += 1;
-                    d.histogram[bin(row, &d, cell_mask)] += 1;
-                }
+        if (work->n_words == 1 && weights == NULL) {
+            for (; j + 2 <= work->n_drawn; j += 2) {
+                count_two(block, some, work->cell_mask, &fields[drawn[j]], &fields[drawn[j + 1]]);
             }
         }
         for (; j < work->n_drawn; j++) {
-            const Field a = work->fields[drawn[j]];
-            const uint64_t *word = rows + a.word;
-            if (weights == NULL) {
-                for (int64_t i = start; i < end; i++) {
-                    a.histogram[bin(word[i * n_words], &a, cell_mask)] += 1;
-                }
-            }
-            else {
-                for (int64_t i = start; i < end; i++) {
-                    a.histogram[bin(word[i * n_words], &a, cell_mask)] += weights[i];
-                }
-            }
+            count_one(block, weights ? weights + start : NULL, some, work->n_words, work->cell_mask,
+                      &fields[drawn[j]]);
         }
     }
 }
 
 /* Moves the codes that occur out of a histogram, which is empty after it; missing values are counted, not moved.
  * Returns the number of codes. */
-static int64_t
+INLINE int64_t
 compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, int64_t *missing)
 {
     const Py_ssize_t n_cells = work->n_cells;
     const int64_t capacity = work->capacity;
-    int64_t *histogram = field->histogram, *code = work->code, *count = work->count;
+    int64_t *histogram = field->histogram, *code = work->code;
+    double *count = work->count;
     int64_t *last = histogram + (field->size << work->cell_bits);
+    if (field->narrow) {
+        const int64_t bins = (field->size + 1) << work->cell_bits;
+        for (int copy = 1; copy < COPIES; copy++) {
+            for (int64_t at = 0; at < bins; at++) {
+                histogram[at] += histogram[copy * NARROW + at];
+                histogram[copy * NARROW + at] = 0;
+            }
+        }
+    }
     for (Py_ssize_t c = 0; c < n_cells; c++) {
         missing[c] = last[c];
         last[c] = 0;
@@ -317,7 +376,7 @@ compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, i
                 int64_t *people = histogram + (value << work->cell_bits);
                 code[found] = value;
                 for (Py_ssize_t c = 0; c < n_cells; c++) {
-                    count[c * capacity + found] = people[c];
+                    count[c * capacity + found] = (double)people[c];
                     people[c] = 0;
                 }
                 found++;
@@ -329,8 +388,8 @@ compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, i
         for (int64_t value = 0; value < field->size; value++) {
             const int64_t first = histogram[2 * value], second = histogram[2 * value + 1];
             code[found] = value;
-            count[found] = first;
-            count[capacity + found] = second;
+            count[found] = (double)first;
+            count[capacity + found] = (double)second;
             found += (first | second) != 0;
         }
     }
@@ -340,7 +399,7 @@ compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, i
             int64_t any = 0;
             code[found] = value;
             for (Py_ssize_t c = 0; c < n_cells; c++) {
-                count[c * capacity + found] = people[c];
+                count[c * capacity + found] = (double)people[c];
                 any |= people[c];
             }
             found += any != 0;
@@ -384,25 +443,41 @@ pairwise(const double *v, int64_t n)
 }
 
 /* As numpy.add.reduceat gives it for one segment. */
-static double
+INLINE double
 segment_sum(const double *v, int64_t n)
 {
     return n == 0 ? 0.0 : n == 1 ? v[0] : v[0] + pairwise(v + 1, n - 1);
 }
 
-/* The people of some cells, per code that occurs, and their total. */
-static int64_t
-add_cells(const Work *work, int64_t cells, int64_t n, int64_t *out)
+/* The sum of integers below 2^53: exact in any order, and therefore in four parts. */
+INLINE double
+total_of(const double *count, int64_t n)
 {
-    int64_t total = 0;
+    double parts[4] = {0, 0, 0, 0};
+    int64_t e = 0;
+    for (; e + 4 <= n; e += 4) {
+        for (int j = 0; j < 4; j++) {
+            parts[j] += count[e + j];
+        }
+    }
+    for (; e < n; e++) {
+        parts[0] += count[e];
+    }
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
+/* The people of some cells, per code that occurs, and their total. */
+INLINE double
+add_cells(const Work *work, int64_t cells, int64_t n, double *out)
+{
     int first = 1;
     for (Py_ssize_t c = 0; c < work->n_cells; c++) {
         if (!(cells >> c & 1)) {
             continue;
         }
-        const int64_t *count = work->count + c * work->capacity;
+        const double *count = work->count + c * work->capacity;
         if (first) {
-            memcpy(out, count, (size_t)n * sizeof(int64_t));
+            memcpy(out, count, (size_t)n * sizeof(double));
         }
         else {
             for (int64_t e = 0; e < n; e++) {
@@ -411,14 +486,22 @@ add_cells(const Work *work, int64_t cells, int64_t n, int64_t *out)
         }
         first = 0;
     }
-    for (int64_t e = 0; e < n; e++) {
-        total += out[e];
-    }
-    return total;
+    return total_of(out, n);
 }
 
+/* hit * bases - base * hits, exactly, then rounded. */
+INLINE double
+cross_product(double hit, double base, double hits, double bases, int small)
+{
+    return small ? hit * bases - base * hits
+                 : (double)((int64_t)hit * (int64_t)bases - (int64_t)base * (int64_t)hits);
+}
+
+/* Up to so many people the products of two counts are exact in floating point. */
+#define SMALL ((double)(1 << 26))
+
 /* Scores shifted and scaled to [0, 1] within the node, as ald.search.association.scaled does. */
-static void
+INLINE void
 scale_scores(const Work *work, const Field *field, int64_t n, double *x)
 {
     const double *scores = field->scores;
@@ -440,12 +523,13 @@ scale_scores(const Work *work, const Field *field, int64_t n, double *x)
 }
 
 /* The association of an attribute with one rate: see ald.search.association.associate. Returns the statistic. */
-static double
-associate(const Work *work, const Field *field, int64_t n, const int64_t *hit, const int64_t *base, int64_t hits,
-          int64_t bases, int64_t *df)
+INLINE double
+associate(const Work *work, const Field *field, int64_t n, double hits, double bases, int64_t *df)
 {
-    int64_t present = 0;
+    const double *hit = work->hit, *base = work->base;
+    const int small = bases <= SMALL;
     double *v = work->v, *x = work->x, statistic;
+    int64_t present = 0;
     for (int64_t e = 0; e < n; e++) {
         present += base[e] > 0;
     }
@@ -456,43 +540,46 @@ associate(const Work *work, const Field *field, int64_t n, const int64_t *hit, c
     *df = field->nominal ? present - 1 : 1;
     if (field->nominal) {
         for (int64_t e = 0; e < n; e++) {
-            double cross = (double)(hit[e] * bases - base[e] * hits);
-            v[e] = base[e] > 0 ? cross * cross / (double)base[e] : 0.0;
+            const double cross = cross_product(hit[e], base[e], hits, bases, small);
+            v[e] = base[e] > 0 ? cross * cross / base[e] : 0.0;
         }
         statistic = segment_sum(v, n);
     }
     else {
         for (int64_t e = 0; e < n; e++) {
-            v[e] = (double)base[e] * x[e];
+            v[e] = base[e] * x[e];
         }
-        const double mean = segment_sum(v, n) / (double)bases;
+        const double mean = segment_sum(v, n) / bases;
         for (int64_t e = 0; e < n; e++) {
-            v[e] = (double)(hit[e] * bases - base[e] * hits) * (x[e] - mean);
+            x[e] = x[e] - mean;
+        }
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = cross_product(hit[e], base[e], hits, bases, small) * x[e];
         }
         const double sums = segment_sum(v, n);
         for (int64_t e = 0; e < n; e++) {
-            const double centred = x[e] - mean;
-            v[e] = (double)base[e] * centred * centred;
+            v[e] = base[e] * x[e] * x[e];
         }
         statistic = sums * sums / segment_sum(v, n);
     }
-    const double margin = (double)hits * (double)(bases - hits);
-    statistic = statistic / margin * ((double)bases - 1.0) / (double)bases;
+    statistic = statistic / (hits * (bases - hits)) * (bases - 1.0) / bases;
     return statistic >= NOISE ? statistic : 0.0;
 }
 
 /* Adds the two-sample statistic of every cut to cut[]: hit and base become running sums. */
-static void
-add_two_sample(int64_t n, int64_t *hit, int64_t *base, int64_t hits, int64_t bases, double *cut, int first)
+INLINE void
+add_two_sample(const Work *work, int64_t n, double hits, double bases, int first)
 {
+    double *hit = work->hit, *base = work->base, *cut = work->cut;
+    const int small = bases <= SMALL;
     for (int64_t e = 1; e < n; e++) {
         hit[e] += hit[e - 1];
         base[e] += base[e - 1];
     }
-    const double margin = (double)hits * (double)(bases - hits), most = (double)(bases - 1);
+    const double margin = hits * (bases - hits), most = bases - 1;
     for (int64_t e = 0; e < n; e++) {
-        const double cross = (double)(hit[e] * bases - base[e] * hits);
-        const double scale = margin * ((double)base[e] * (double)(bases - base[e]));
+        const double cross = cross_product(hit[e], base[e], hits, bases, small);
+        const double scale = margin * (base[e] * (bases - base[e]));
         const double value = scale > 0 ? cross * cross / scale * most : 0.0;
         cut[e] = first ? value : cut[e] + value;
     }
@@ -510,7 +597,7 @@ typedef struct {
 } Found;
 
 /* The best admissible cut of the codes in their present order: its last position on the left, or -1. */
-static int64_t
+INLINE int64_t
 best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, double *best, double *unrestricted)
 {
     const double *cut = work->cut;
@@ -520,7 +607,7 @@ best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, do
     int64_t left = 0, from = -1, to = -1;
     for (int64_t e = 0; e < n; e++) {
         for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-            left += work->count[c * capacity + e];
+            left += (int64_t)work->count[c * capacity + e];
         }
         if (left < n_observed && cut[e] > *unrestricted) {
             *unrestricted = cut[e];
@@ -546,36 +633,34 @@ best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, do
 }
 
 /* Orders the codes by their rate, the first ones first among equals. */
-static void
+INLINE void
 order_by_mean(const Work *work, int64_t n)
 {
     double *mean = work->v;
     for (int64_t e = 0; e < n; e++) {
-        mean[e] = (double)work->hit[e] / (double)(work->base[e] > 1 ? work->base[e] : 1);
+        mean[e] = work->hit[e] / (work->base[e] > 1 ? work->base[e] : 1);
     }
     for (int64_t e = 1; e < n; e++) {
         for (int64_t at = e; at > 0 && mean[at - 1] > mean[at]; at--) {
-            double m = mean[at];
-            mean[at] = mean[at - 1];
-            mean[at - 1] = m;
-#define SWAP(ARRAY)                                                                        \
+#define SWAP(TYPE, ARRAY)                                                                  \
     do {                                                                                   \
-        int64_t other = (ARRAY)[at];                                                       \
+        const TYPE other = (ARRAY)[at];                                                    \
         (ARRAY)[at] = (ARRAY)[at - 1];                                                     \
         (ARRAY)[at - 1] = other;                                                           \
     } while (0)
-            SWAP(work->code);
-            SWAP(work->hit);
-            SWAP(work->base);
+            SWAP(double, mean);
+            SWAP(int64_t, work->code);
+            SWAP(double, work->hit);
+            SWAP(double, work->base);
             for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-                SWAP(work->count + c * work->capacity);
+                SWAP(double, work->count + c * work->capacity);
             }
         }
     }
 }
 
-static void
-split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const int64_t *hits, const int64_t *bases,
+INLINE void
+split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const double *hits, const double *bases,
       const Found *found, Py_ssize_t request)
 {
     const int64_t capacity = work->capacity;
@@ -600,7 +685,7 @@ split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const
             add_cells(work, work->hits[r], n, work->hit);
             add_cells(work, work->bases[r], n, work->base);
         }
-        add_two_sample(n, work->hit, work->base, hits[r], bases[r], work->cut, r == 0);
+        add_two_sample(work, n, hits[r], bases[r], r == 0);
     }
     double best, unrestricted;
     int64_t last = best_cut(work, n, n_observed, min_bucket, &best, &unrestricted);
@@ -617,7 +702,7 @@ split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const
     for (Py_ssize_t c = 0; c < work->n_cells; c++) {
         left[c] = 0;
         for (int64_t e = 0; e <= last; e++) {
-            left[c] += work->count[c * capacity + e];
+            left[c] += (int64_t)work->count[c * capacity + e];
         }
     }
     found->cut[request] = work->code[last];
@@ -639,36 +724,30 @@ split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const
 }
 
 /* Counts, tests and cuts the drawn attributes of one node. */
-static void
+INLINE void
 test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn,
           int64_t min_bucket, const Found *found, Py_ssize_t request)
 {
     count_rows(work, rows, weights, n, drawn);
-    int64_t hits[64], bases[64];
+    double hits[64], bases[64];
     for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
         const Field *field = &work->fields[drawn[j]];
         int64_t missing[256];
-        int64_t codes = compact(work, field, rows, n, missing);
-        int64_t *observed = found->observed + request * work->n_cells;
+        const int64_t codes = compact(work, field, rows, n, missing);
         for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-            const int64_t *count = work->count + c * work->capacity;
-            int64_t total = 0;
-            for (int64_t e = 0; e < codes; e++) {
-                total += count[e];
-            }
-            observed[c] = total;
+            found->observed[request * work->n_cells + c] = (int64_t)total_of(work->count + c * work->capacity, codes);
         }
         found->state[request] = NONE;
-        if (!field->nominal) {
-            scale_scores(work, field, codes, work->x);
-        }
         double total = 0.0;
         int64_t degrees = 0;
         for (Py_ssize_t r = 0; r < work->n_rates; r++) {
             hits[r] = add_cells(work, work->hits[r], codes, work->hit);
             bases[r] = add_cells(work, work->bases[r], codes, work->base);
+            if (!field->nominal) {
+                scale_scores(work, field, codes, work->x);
+            }
             int64_t df;
-            double statistic = associate(work, field, codes, work->hit, work->base, hits[r], bases[r], &df);
+            const double statistic = associate(work, field, codes, hits[r], bases[r], &df);
             found->statistic[r * found->n_requests + request] = statistic;
             found->df[r * found->n_requests + request] = df;
             total += statistic;
@@ -692,7 +771,7 @@ typedef struct {
     const uint8_t *table;
 } Side;
 
-static inline int
+INLINE int
 goes_left(uint64_t word, const Side *side, int cell_bits)
 {
     uint64_t code = (word >> side->field->down & side->field->mask) >> cell_bits;
@@ -737,7 +816,7 @@ goes_left(uint64_t word, const Side *side, int cell_bits)
     } while (0)
 
 /* Left rows go up from the start of the region, right ones down from its end, if they are kept: how many of each. */
-static void
+INLINE void
 part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_t n, const Side *side, uint64_t *to,
           int64_t *to_weights, int keep_left, int keep_right, int64_t *n_left, int64_t *n_right)
 {
@@ -806,6 +885,14 @@ field_width(int64_t size)
     return bits;
 }
 
+/* The bins of an attribute's histogram, with its copies. */
+static int64_t
+room_of(int64_t size, int cell_bits)
+{
+    const int64_t bins = (size + 1) << cell_bits;
+    return bins <= NARROW ? COPIES * NARROW : bins;
+}
+
 /* Fields and room; 0 if there is no memory. Arrays: word, shift, size, nominal, scores. */
 static int
 make_work(Work *work, const Buffer *b)
@@ -816,7 +903,7 @@ make_work(Work *work, const Buffer *b)
     const double *scores = b[4].view.buf;
     int64_t bins = 0, largest = 0;
     for (Py_ssize_t a = 0; a < k; a++) {
-        bins += (size[a] + 1) << work->cell_bits;
+        bins += room_of(size[a], work->cell_bits);
         largest = size[a] > largest ? size[a] : largest;
     }
     work->capacity = largest + 1;
@@ -826,9 +913,9 @@ make_work(Work *work, const Buffer *b)
     work->histograms = calloc((size_t)bins + 1, sizeof(int64_t));
     work->seen = calloc(room / 64 + 1, sizeof(uint64_t));
     work->code = calloc(room, sizeof(int64_t));
-    work->count = calloc(room * (size_t)work->n_cells, sizeof(int64_t));
-    work->hit = calloc(room, sizeof(int64_t));
-    work->base = calloc(room, sizeof(int64_t));
+    work->count = calloc(room * (size_t)work->n_cells, sizeof(double));
+    work->hit = calloc(room, sizeof(double));
+    work->base = calloc(room, sizeof(double));
     work->x = calloc(room, sizeof(double));
     work->v = calloc(room, sizeof(double));
     work->cut = calloc(room, sizeof(double));
@@ -843,13 +930,16 @@ make_work(Work *work, const Buffer *b)
             .word = (Py_ssize_t)word[a],
             .down = (unsigned)(shift[a] - work->cell_bits),
             .mask = (((uint64_t)1 << bits) - 1) << work->cell_bits,
+            .bit = (unsigned)shift[a],
+            .codes = ((uint64_t)1 << bits) - 1,
             .size = size[a],
             .nominal = nominal[a],
+            .narrow = (size[a] + 1) << work->cell_bits <= NARROW,
             .scores = scores,
             .histogram = histogram,
         };
         scores += size[a];
-        histogram += (size[a] + 1) << work->cell_bits;
+        histogram += room_of(size[a], work->cell_bits);
     }
     return 1;
 }
@@ -873,6 +963,62 @@ fields_fit(const Buffer *b, Py_ssize_t n_words, Py_ssize_t cell_bits)
 
 #define INTS(NAME) ((int64_t *)b[NAME].view.buf)
 
+/* The arrays of `visit`. */
+enum {
+    WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_AS, BITS, TABLE_AT,
+    TABLES, PLACE, LEFT, RIGHT, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, TO, TO_WEIGHTS, NODE_START, NODE_END,
+    STATISTIC, DF, STATE, FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
+    N_VISITED
+};
+
+MANY_VERSIONS static void
+visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last, const Found *found)
+{
+    const Py_ssize_t n_words = work->n_words;
+    const uint64_t *from = b[FROM].view.buf;
+    uint64_t *to = b[TO].view.buf;
+    const int weighted = b[FROM_WEIGHTS].width != 0;
+    const int64_t *weights = weighted ? b[FROM_WEIGHTS].view.buf : NULL;
+    int64_t *to_weights = weighted ? b[TO_WEIGHTS].view.buf : NULL;
+    for (Py_ssize_t u = first; u < last; u++) {
+        const int64_t start = INTS(START)[u], n = INTS(END)[u] - start, a = INTS(ATTRIBUTE)[u];
+        const int64_t nodes[2] = {INTS(LEFT)[u], INTS(RIGHT)[u]};
+        const uint64_t *rows = from;
+        const int64_t *row_weights = weights;
+        int64_t starts[2] = {start, start}, ends[2] = {start + n, start};
+        if (a >= 0) {
+            const int64_t place = INTS(PLACE)[u], table_at = INTS(TABLE_AT)[u];
+            const Side side = {
+                .field = &work->fields[a],
+                .cut = INTS(CUT)[u],
+                .missing_as = INTS(MISSING_AS)[u],
+                .bits = ((const uint64_t *)b[BITS].view.buf)[u],
+                .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
+            };
+            int64_t n_left, n_right;
+            part_rows(work, from + start * n_words, weights ? weights + start : NULL, n, &side,
+                      to + place * n_words, weighted ? to_weights + place : NULL, nodes[0] >= 0,
+                      nodes[1] >= 0, &n_left, &n_right);
+            rows = to;
+            row_weights = to_weights;
+            starts[0] = place;
+            ends[0] = place + n_left;
+            starts[1] = place + n - n_right;
+            ends[1] = place + n;
+        }
+        for (int s = 0; s < 2; s++) {
+            if (nodes[s] < 0) {
+                continue;
+            }
+            INTS(NODE_START)[nodes[s]] = starts[s];
+            INTS(NODE_END)[nodes[s]] = ends[s];
+            test_node(work, rows + starts[s] * n_words, row_weights ? row_weights + starts[s] : NULL,
+                      ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work->n_drawn, INTS(MIN_BUCKET)[nodes[s]], found,
+                      nodes[s] * work->n_drawn);
+        }
+    }
+}
+
 /* visit(n_words, cell_bits, n_cells, first, last, disjoint, arrays)
  *
  * Units first..last: the rows start[u]..end[u] of `from`. A unit without an attribute (-1) is a node whose rows stay
@@ -889,18 +1035,13 @@ visit(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &disjoint, &arrays)) {
         return NULL;
     }
-    enum {
-        WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_AS, BITS, TABLE_AT,
-        TABLES, PLACE, LEFT, RIGHT, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, TO, TO_WEIGHTS, NODE_START, NODE_END,
-        STATISTIC, DF, STATE, FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED, N
-    };
-    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8,
+    static const int widths[N_VISITED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8,
                                   8, 8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
-    Buffer b[N];
+    Buffer b[N_VISITED];
     Work work;
     memset(&work, 0, sizeof(work));
     PyObject *result = NULL;
-    if (get_buffers(arrays, b, widths, N, TO) < 0) {
+    if (get_buffers(arrays, b, widths, N_VISITED, TO) < 0) {
         goto done;
     }
     const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
@@ -951,10 +1092,6 @@ visit(PyObject *self, PyObject *args)
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    const uint64_t *from = b[FROM].view.buf;
-    uint64_t *to = b[TO].view.buf;
-    const int64_t *weights = weighted ? b[FROM_WEIGHTS].view.buf : NULL;
-    int64_t *to_weights = weighted ? b[TO_WEIGHTS].view.buf : NULL;
     const Found found = {
         .statistic = b[STATISTIC].view.buf,
         .df = INTS(DF),
@@ -966,49 +1103,13 @@ visit(PyObject *self, PyObject *args)
         .left = INTS(LEFT_COUNTS),
         .observed = INTS(OBSERVED),
     };
-    for (Py_ssize_t u = first; u < last; u++) {
-        const int64_t start = INTS(START)[u], n = INTS(END)[u] - start, a = INTS(ATTRIBUTE)[u];
-        const int64_t nodes[2] = {INTS(LEFT)[u], INTS(RIGHT)[u]};
-        const uint64_t *rows = from;
-        const int64_t *row_weights = weights;
-        int64_t starts[2] = {start, start}, ends[2] = {start + n, start};
-        if (a >= 0) {
-            const int64_t place = INTS(PLACE)[u], table_at = INTS(TABLE_AT)[u];
-            const Side side = {
-                .field = &work.fields[a],
-                .cut = INTS(CUT)[u],
-                .missing_as = INTS(MISSING_AS)[u],
-                .bits = ((const uint64_t *)b[BITS].view.buf)[u],
-                .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
-            };
-            int64_t n_left, n_right;
-            part_rows(&work, from + start * n_words, weights ? weights + start : NULL, n, &side,
-                      to + place * n_words, weighted ? to_weights + place : NULL, nodes[0] >= 0,
-                      nodes[1] >= 0, &n_left, &n_right);
-            rows = to;
-            row_weights = to_weights;
-            starts[0] = place;
-            ends[0] = place + n_left;
-            starts[1] = place + n - n_right;
-            ends[1] = place + n;
-        }
-        for (int s = 0; s < 2; s++) {
-            if (nodes[s] < 0) {
-                continue;
-            }
-            INTS(NODE_START)[nodes[s]] = starts[s];
-            INTS(NODE_END)[nodes[s]] = ends[s];
-            test_node(&work, rows + starts[s] * n_words, row_weights ? row_weights + starts[s] : NULL,
-                      ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work.n_drawn, INTS(MIN_BUCKET)[nodes[s]], &found,
-                      nodes[s] * work.n_drawn);
-        }
-    }
+    visit_units(&work, b, first, last, &found);
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
     free_work(&work);
-    release(b, N);
+    release(b, N_VISITED);
     return result;
 }
 
@@ -1025,7 +1126,7 @@ count(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnO", &n_words, &cell_bits, &n_cells, &arrays)) {
         return NULL;
     }
-    enum { ROWS = 5, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, COUNTS, USED, N };
+    enum { COUNTED = 5, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
     static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 4, 8, 8};
     Buffer b[N];
     Work work;
@@ -1038,8 +1139,8 @@ count(PyObject *self, PyObject *args)
     const int64_t capacity = length(&b[CODES]);
     int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
                n_cells <= 256 && length(&b[STARTS]) == n_requests && length(&b[ENDS]) == n_requests &&
-               length(&b[ATTRIBUTES]) == n_requests && length(&b[COUNTS]) == capacity * n_cells;
-    const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
+               length(&b[ATTRIBUTES]) == n_requests && length(&b[CODE_COUNTS]) == capacity * n_cells;
+    const int64_t n_rows = fits ? length(&b[COUNTED]) / n_words : 0;
     int64_t room = 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i], a = INTS(ATTRIBUTES)[i];
@@ -1063,17 +1164,17 @@ count(PyObject *self, PyObject *args)
     for (Py_ssize_t i = 0; i < n_requests; i++) {
         const int64_t start = INTS(STARTS)[i], n = INTS(ENDS)[i] - start;
         const int64_t *weights = b[WEIGHTS].width ? INTS(WEIGHTS) + start : NULL;
-        const uint64_t *rows = (const uint64_t *)b[ROWS].view.buf + start * n_words;
+        const uint64_t *rows = (const uint64_t *)b[COUNTED].view.buf + start * n_words;
         const Field *field = &work.fields[INTS(ATTRIBUTES)[i]];
         int64_t missing[256], any = 0;
         count_rows(&work, rows, weights, n, INTS(ATTRIBUTES) + i);
         const int64_t codes = compact(&work, field, rows, n, missing);
         uint32_t *out_codes = (uint32_t *)b[CODES].view.buf + written;
-        int64_t *out = INTS(COUNTS) + written * n_cells;
+        int64_t *out = INTS(CODE_COUNTS) + written * n_cells;
         for (int64_t e = 0; e < codes; e++) {
             out_codes[e] = (uint32_t)work.code[e];
             for (Py_ssize_t c = 0; c < n_cells; c++) {
-                out[e * n_cells + c] = work.count[c * work.capacity + e];
+                out[e * n_cells + c] = (int64_t)work.count[c * work.capacity + e];
             }
         }
         for (Py_ssize_t c = 0; c < n_cells; c++) {
@@ -1094,53 +1195,109 @@ done:
     return result;
 }
 
-/* A node as `descend` reads it, its left child next to it. A code goes left if it is below `below` or among the left
- * bits, else right; it goes nowhere if it is not among the valid bits, or not below `limit`. A leaf, and nowhere, have
- * themselves on their right. */
+/* A node as `descend` reads it, its left child next to it. A code goes right if it is above the cut or among the right
+ * bits: `right` rows further on than the left child. A leaf leads to itself. */
 typedef struct {
-    uint64_t left, valid;
-    uint32_t below, limit, right;
+    uint64_t right_bits;
+    uint32_t cut, right;
     uint16_t word;
     uint8_t up, down; /* shifts that leave the code of a word alone */
 } Node;
+
+/* Who may end at a node: people whose levels, and missing values, its path does not exclude. */
+#define MOST_SIGNS 4
+
+typedef struct {
+    Py_ssize_t n_words, n_cells, n_signs, n_nodes, n_trees, n_columns;
+    uint64_t cell_mask;
+    const Field *fields;
+    const Node *nodes;
+    const uint64_t *allowed;  /* [n_nodes, n_signs] */
+    const int64_t *sign;      /* per attribute its first sign; negative: none */
+    const uint8_t *by_level;  /* per attribute: a sign per code, or one for missing values */
+    const uint64_t *rows;
+    const int64_t *counts;    /* NULL: one each */
+    const int64_t *roots;
+    int64_t *people;
+} Descent;
 
 /* Rows that go down a tree side by side, so that the processor need not wait for one of them. */
 #define ABREAST 8
 
 /* Without branches: where people go is not predictable. */
-static inline uint32_t
-next_node(const Node *nodes, uint32_t at, uint32_t nowhere, uint64_t word)
+INLINE uint32_t
+next_node(const Node *nodes, uint32_t at, uint64_t word)
 {
     const Node *node = &nodes[at];
     const uint32_t code = (uint32_t)(word << node->up >> node->down);
-    const uint32_t left = (code < node->below) | (uint32_t)(node->left >> (code & 63) & 1);
-    const uint32_t lost = (uint32_t)(~node->valid >> (code & 63) & 1) | (code >= node->limit);
-    const uint32_t next = node->right ^ ((node->right ^ (at + 1)) & (0 - left));
-    return next ^ ((next ^ nowhere) & (0 - lost));
+    const uint32_t right = (code > node->cut) | (uint32_t)(node->right_bits >> (code & 63) & 1);
+    return at + 1 + (node->right & (0 - right));
 }
 
-static inline uint32_t
-next_by_table(const Node *nodes, const uint8_t *const *tables, uint32_t at, uint32_t nowhere, uint64_t word)
+/* The signs of a row: one bit per level, and per missing value. */
+INLINE void
+signs_of(const Descent *d, const uint64_t *row, uint64_t *signs)
 {
-    if (tables[at] == NULL) {
-        return next_node(nodes, at, nowhere, word);
+    memset(signs, 0, MOST_SIGNS * sizeof(uint64_t));
+    for (Py_ssize_t a = 0; a < d->n_columns; a++) {
+        if (d->sign[a] < 0) {
+            continue;
+        }
+        const Field *field = &d->fields[a];
+        const uint64_t code = row[field->word] >> field->bit & field->codes;
+        const uint64_t at = (uint64_t)d->sign[a] + (d->by_level[a] ? code : 0);
+        signs[at >> 6] |= (uint64_t)(d->by_level[a] || code == (uint64_t)field->size) << (at & 63);
     }
-    const uint8_t side = tables[at][word << nodes[at].up >> nodes[at].down];
-    return side == 0 ? at + 1 : side == 1 ? nodes[at].right : nowhere;
 }
 
-#define GO_DOWN(NEXT)                                                                      \
-    do {                                                                                   \
-        uint32_t moved;                                                                    \
-        do {                                                                               \
-            moved = 0;                                                                     \
-            for (int j = 0; j < ABREAST; j++) {                                            \
-                const uint32_t next = (NEXT);                                              \
-                moved |= next ^ at[j];                                                     \
-                at[j] = next;                                                              \
-            }                                                                              \
-        } while (moved);                                                                   \
-    } while (0)
+MANY_VERSIONS static void
+descend_rows(const Descent *d, Py_ssize_t first, Py_ssize_t last)
+{
+    const Node *nodes = d->nodes;
+    const Py_ssize_t n_words = d->n_words, n_cells = d->n_cells, n_signs = d->n_signs;
+    uint64_t signs[BLOCK][MOST_SIGNS];
+    for (Py_ssize_t start = first; start < last; start += BLOCK) {
+        const Py_ssize_t n = last - start < BLOCK ? last - start : BLOCK;
+        const uint64_t *rows = d->rows + start * n_words;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            signs_of(d, rows + i * n_words, signs[i]);
+        }
+        for (Py_ssize_t t = 0; t < d->n_trees; t++) {
+            for (Py_ssize_t i = 0; i < n; i += ABREAST) {
+                /* The last row goes down several times where there are not enough of them; it is counted once. */
+                const int abreast = (int)(n - i < ABREAST ? n - i : ABREAST);
+                const uint64_t *row[ABREAST];
+                uint64_t word[ABREAST];
+                uint32_t at[ABREAST], moved;
+                for (int j = 0; j < ABREAST; j++) {
+                    row[j] = rows + (i + (j < abreast ? j : abreast - 1)) * n_words;
+                    word[j] = *row[j];
+                    at[j] = (uint32_t)d->roots[t];
+                }
+                do {
+                    moved = 0;
+                    for (int j = 0; j < ABREAST; j++) {
+                        at[j] = next_node(nodes, at[j], n_words == 1 ? word[j] : row[j][nodes[at[j]].word]);
+                    }
+                    for (int j = 0; j < ABREAST; j++) {
+                        const uint32_t next = next_node(nodes, at[j], n_words == 1 ? word[j] : row[j][nodes[at[j]].word]);
+                        moved |= next ^ at[j];
+                        at[j] = next;
+                    }
+                } while (moved);
+                for (int j = 0; j < abreast; j++) {
+                    const uint64_t *allowed = d->allowed + (Py_ssize_t)at[j] * n_signs;
+                    uint64_t lost = 0;
+                    for (Py_ssize_t s = 0; s < n_signs; s++) {
+                        lost |= signs[i + j][s] & ~allowed[s];
+                    }
+                    d->people[(Py_ssize_t)at[j] * n_cells + (Py_ssize_t)(word[j] & d->cell_mask)] +=
+                        lost ? 0 : d->counts ? d->counts[start + i + j] : 1;
+                }
+            }
+        }
+    }
+}
 
 /* descend(n_words, cell_bits, n_cells, first, last, arrays)
  *
@@ -1149,6 +1306,99 @@ next_by_table(const Node *nodes, const uint8_t *const *tables, uint32_t at, uint
  * right or nowhere if tables[table_at[i] + code] is 0, 1 or 2. out[i, c]: the people of cell c at leaf i. Nodes are
  * in preorder; tables have an entry for every code and one for missing values.
  */
+enum { ROWS = 5, COUNTS, ROOTS, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
+       N_DESCENDED };
+
+/* As descend_rows, for attributes with more levels than there is room for in signs: every node is asked. */
+static void
+descend_one_by_one(const Descent *d, const Buffer *b, Py_ssize_t first, Py_ssize_t last)
+{
+    const uint8_t *tables = b[NODE_TABLES].view.buf;
+    for (Py_ssize_t i = first; i < last; i++) {
+        const uint64_t *row = d->rows + i * d->n_words;
+        for (Py_ssize_t t = 0; t < d->n_trees; t++) {
+            int64_t at = d->roots[t], side = 0;
+            while (side < 2 && INTS(NODE_ATTRIBUTE)[at] >= 0) {
+                const Field *field = &d->fields[INTS(NODE_ATTRIBUTE)[at]];
+                const int64_t code = (int64_t)(row[field->word] >> field->bit & field->codes);
+                if (INTS(NODE_TABLE_AT)[at] >= 0) {
+                    side = tables[INTS(NODE_TABLE_AT)[at] + code];
+                }
+                else {
+                    side = code <= INTS(NODE_CUT)[at] ? 0 : code < field->size ? 1 : 2;
+                }
+                at = side ? INTS(NODE_RIGHT)[at] : INTS(NODE_LEFT)[at];
+            }
+            if (side < 2) {
+                d->people[at * d->n_cells + (int64_t)(row[0] & d->cell_mask)] += d->counts ? d->counts[i] : 1;
+            }
+        }
+    }
+}
+
+/* Says which bits of a node's signs an attribute has: those in `kept` stay. */
+static void
+allow(uint64_t *allowed, int64_t sign, uint64_t kept, int64_t n)
+{
+    for (int64_t bit = 0; bit < n; bit++) {
+        if (!(kept >> bit & 1)) {
+            allowed[(sign + bit) >> 6] &= ~((uint64_t)1 << ((sign + bit) & 63));
+        }
+    }
+}
+
+/* Fills nodes and what they allow, from their parents on. */
+static void
+make_nodes(const Descent *d, const Buffer *b, Node *nodes, uint64_t *allowed)
+{
+    for (Py_ssize_t t = 0; t < d->n_trees; t++) {
+        memset(allowed + d->roots[t] * d->n_signs, 0xff, (size_t)d->n_signs * sizeof(uint64_t));
+    }
+    for (Py_ssize_t i = 0; i < d->n_nodes; i++) {
+        Node *node = &nodes[i];
+        const int64_t a = INTS(NODE_ATTRIBUTE)[i];
+        node->cut = UINT32_MAX;
+        if (a < 0) {
+            node->right_bits = ~(uint64_t)0;
+            node->right = UINT32_MAX; /* one back from the node after it: itself */
+            continue;
+        }
+        const Field *field = &d->fields[a];
+        const unsigned width = field_width(field->size);
+        node->word = (uint16_t)field->word;
+        node->up = (uint8_t)(width ? 64 - field->bit - width : 63);
+        node->down = (uint8_t)(width ? 64 - width : 63);
+        const int64_t children[2] = {i + 1, INTS(NODE_RIGHT)[i]};
+        node->right = (uint32_t)(children[1] - children[0]);
+        uint64_t sides[2] = {0, 0};
+        if (INTS(NODE_TABLE_AT)[i] >= 0) {
+            const uint8_t *table = (const uint8_t *)b[NODE_TABLES].view.buf + INTS(NODE_TABLE_AT)[i];
+            for (int64_t code = 0; code <= field->size; code++) {
+                if (table[code] < 2) {
+                    sides[table[code]] |= (uint64_t)1 << code;
+                }
+            }
+            node->right_bits = sides[1];
+        }
+        else {
+            node->cut = (uint32_t)INTS(NODE_CUT)[i];
+        }
+        for (int s = 0; s < 2; s++) {
+            uint64_t *child = allowed + children[s] * d->n_signs;
+            memcpy(child, allowed + i * d->n_signs, (size_t)d->n_signs * sizeof(uint64_t));
+            if (INTS(NODE_TABLE_AT)[i] >= 0) {
+                allow(child, d->sign[a], sides[s], field->size + 1);
+            }
+            else if (d->by_level[a]) {
+                allow(child, d->sign[a], ~((uint64_t)1 << field->size), field->size + 1);
+            }
+            else {
+                allow(child, d->sign[a], 0, 1);
+            }
+        }
+    }
+}
+
 static PyObject *
 descend(PyObject *self, PyObject *args)
 {
@@ -1157,37 +1407,37 @@ descend(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &arrays)) {
         return NULL;
     }
-    enum { ROWS = 5, COUNTS, ROOTS, ATTRIBUTE, LEFT, RIGHT, CUT, TABLE_AT, TABLES, OUT, N };
-    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
-    Buffer b[N];
+    static const int widths[N_DESCENDED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
+    Buffer b[N_DESCENDED];
     Work work;
     memset(&work, 0, sizeof(work));
     Node *nodes = NULL;
-    const uint8_t **table_of = NULL;
-    int64_t *people = NULL;
+    uint64_t *allowed = NULL;
+    int64_t *people = NULL, *sign = NULL;
+    uint8_t *by_level = NULL;
     PyObject *result = NULL;
-    if (get_buffers(arrays, b, widths, N, OUT) < 0) {
+    if (get_buffers(arrays, b, widths, N_DESCENDED, OUT) < 0) {
         goto done;
     }
-    const Py_ssize_t n_nodes = length(&b[ATTRIBUTE]), n_trees = length(&b[ROOTS]), k = length(&b[0]);
+    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), n_trees = length(&b[ROOTS]), k = length(&b[0]);
     const int counted = b[COUNTS].width != 0;
     int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
                n_words < UINT16_MAX && n_nodes < INT32_MAX && length(&b[OUT]) == n_nodes * n_cells && first >= 0 &&
                first <= last;
     const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
     fits = fits && last <= n_rows && (!counted || length(&b[COUNTS]) == n_rows);
-    for (int i = LEFT; i <= TABLE_AT; i++) {
+    for (int i = NODE_LEFT; i <= NODE_TABLE_AT; i++) {
         fits &= length(&b[i]) == n_nodes;
     }
     for (Py_ssize_t t = 0; fits && t < n_trees; t++) {
         fits = INTS(ROOTS)[t] >= 0 && INTS(ROOTS)[t] < n_nodes;
     }
     for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
-        const int64_t a = INTS(ATTRIBUTE)[i];
-        fits = a < k && (a < 0 || (INTS(LEFT)[i] == i + 1 && INTS(LEFT)[i] < n_nodes && INTS(RIGHT)[i] > i &&
-                                   INTS(RIGHT)[i] < n_nodes &&
-                                   (INTS(TABLE_AT)[i] >= 0 ? INTS(TABLE_AT)[i] + INTS(2)[a] < length(&b[TABLES])
-                                                           : INTS(CUT)[i] >= 0 && INTS(CUT)[i] < INTS(2)[a])));
+        const int64_t a = INTS(NODE_ATTRIBUTE)[i], table_at = INTS(NODE_TABLE_AT)[i];
+        fits = a < k && (a < 0 || (INTS(NODE_LEFT)[i] == i + 1 && INTS(NODE_RIGHT)[i] > i + 1 &&
+                                   INTS(NODE_RIGHT)[i] < n_nodes &&
+                                   (table_at >= 0 ? table_at + INTS(2)[a] < length(&b[NODE_TABLES])
+                                                  : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(2)[a])));
     }
     if (!fits) {
         PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
@@ -1195,91 +1445,77 @@ descend(PyObject *self, PyObject *args)
     }
     work.n_cells = n_cells;
     work.cell_bits = (int)cell_bits;
-    nodes = calloc((size_t)n_nodes + 1, sizeof(Node));
+    sign = malloc((size_t)(k + 1) * sizeof(int64_t));
+    by_level = calloc((size_t)k + 1, 1);
     people = calloc(((size_t)n_nodes + 1) * (size_t)n_cells, sizeof(int64_t));
-    table_of = calloc((size_t)n_nodes + 1, sizeof(uint8_t *));
-    if (nodes == NULL || people == NULL || table_of == NULL || !make_work(&work, b)) {
+    if (sign == NULL || by_level == NULL || people == NULL || !make_work(&work, b)) {
         PyErr_NoMemory();
         goto done;
     }
-    Py_BEGIN_ALLOW_THREADS
-    int any_table = 0;
-    for (Py_ssize_t i = 0; i <= n_nodes; i++) {
-        Node *node = &nodes[i];
-        node->valid = ~(uint64_t)0;
-        if (i == n_nodes || INTS(ATTRIBUTE)[i] < 0) {
-            node->limit = UINT32_MAX;
-            node->right = (uint32_t)i;
-            continue;
-        }
-        const Field *field = &work.fields[INTS(ATTRIBUTE)[i]];
-        const unsigned width = field_width(field->size);
-        node->word = (uint16_t)field->word;
-        node->up = (uint8_t)(width ? 64 - field->down - (unsigned)cell_bits - width : 63);
-        node->down = (uint8_t)(width ? 64 - width : 63);
-        node->right = (uint32_t)INTS(RIGHT)[i];
-        node->limit = (uint32_t)field->size;
-        if (INTS(TABLE_AT)[i] < 0) {
-            node->below = (uint32_t)INTS(CUT)[i] + 1;
-            continue;
-        }
-        const uint8_t *table = (const uint8_t *)b[TABLES].view.buf + INTS(TABLE_AT)[i];
-        if (field->size >= MOST_BITS) {
-            table_of[i] = table;
-            any_table = 1;
-            continue;
-        }
-        node->limit = UINT32_MAX;
-        node->valid = 0;
-        for (int64_t code = 0; code <= field->size; code++) {
-            node->left |= (uint64_t)(table[code] == 0) << code;
-            node->valid |= (uint64_t)(table[code] < 2) << code;
+    /* Signs of the attributes that some node splits by. */
+    int64_t n_signs = 0;
+    memset(sign, 0xff, (size_t)(k + 1) * sizeof(int64_t));
+    for (Py_ssize_t i = 0; i < n_nodes; i++) {
+        if (INTS(NODE_ATTRIBUTE)[i] >= 0) {
+            sign[INTS(NODE_ATTRIBUTE)[i]] = 0;
+            by_level[INTS(NODE_ATTRIBUTE)[i]] |= INTS(NODE_TABLE_AT)[i] >= 0;
         }
     }
-    const uint64_t *rows = b[ROWS].view.buf;
-    const uint64_t cell_mask = work.cell_mask;
-    const uint32_t nowhere = (uint32_t)n_nodes;
-    for (Py_ssize_t start = first; start < last; start += BLOCK) {
-        const Py_ssize_t end = last - start < BLOCK ? last : start + BLOCK;
-        for (Py_ssize_t t = 0; t < n_trees; t++) {
-            for (Py_ssize_t i = start; i < end; i += ABREAST) {
-                /* The last row goes down several times where there are not enough of them; it is counted once. */
-                const int abreast = (int)(end - i < ABREAST ? end - i : ABREAST);
-                const uint64_t *from[ABREAST];
-                uint32_t at[ABREAST];
-                for (int j = 0; j < ABREAST; j++) {
-                    from[j] = rows + (i + (j < abreast ? j : abreast - 1)) * n_words;
-                    at[j] = (uint32_t)INTS(ROOTS)[t];
-                }
-                if (any_table) {
-                    GO_DOWN(next_by_table(nodes, table_of, at[j], nowhere, from[j][nodes[at[j]].word]));
-                }
-                else if (n_words == 1) {
-                    uint64_t word[ABREAST];
-                    for (int j = 0; j < ABREAST; j++) {
-                        word[j] = *from[j];
-                    }
-                    GO_DOWN(next_node(nodes, at[j], nowhere, word[j]));
-                }
-                else {
-                    GO_DOWN(next_node(nodes, at[j], nowhere, from[j][nodes[at[j]].word]));
-                }
-                for (int j = 0; j < abreast; j++) {
-                    people[at[j] * n_cells + (Py_ssize_t)(from[j][0] & cell_mask)] += counted ? INTS(COUNTS)[i + j] : 1;
-                }
-            }
+    int one_by_one = 0;
+    for (Py_ssize_t a = 0; a < k; a++) {
+        if (sign[a] == 0) {
+            sign[a] = n_signs;
+            n_signs += by_level[a] ? INTS(2)[a] + 1 : 1;
+            one_by_one |= by_level[a] && INTS(2)[a] >= MOST_BITS;
         }
+    }
+    one_by_one |= n_signs > 64 * MOST_SIGNS;
+    Descent d = {
+        .n_words = n_words,
+        .n_cells = n_cells,
+        .n_signs = one_by_one ? 0 : (n_signs + 63) / 64,
+        .n_nodes = n_nodes,
+        .n_trees = n_trees,
+        .n_columns = k,
+        .cell_mask = work.cell_mask,
+        .fields = work.fields,
+        .sign = sign,
+        .by_level = by_level,
+        .rows = b[ROWS].view.buf,
+        .counts = counted ? b[COUNTS].view.buf : NULL,
+        .roots = b[ROOTS].view.buf,
+        .people = people,
+    };
+    if (!one_by_one) {
+        nodes = calloc((size_t)n_nodes + 1, sizeof(Node));
+        allowed = calloc(((size_t)n_nodes + 1) * (size_t)(d.n_signs + 1), sizeof(uint64_t));
+        if (nodes == NULL || allowed == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (one_by_one) {
+        descend_one_by_one(&d, b, first, last);
+    }
+    else {
+        make_nodes(&d, b, nodes, allowed);
+        d.nodes = nodes;
+        d.allowed = allowed;
+        descend_rows(&d, first, last);
     }
     memcpy(INTS(OUT), people, (size_t)b[OUT].view.len);
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
+    free(sign);
+    free(by_level);
     free(nodes);
-    free(table_of);
+    free(allowed);
     free(people);
     free_work(&work);
-    release(b, N);
+    release(b, N_DESCENDED);
     return result;
 }
 
