@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy as np
 from ald.arrays import FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.evaluation import Assessment
-from ald.search.rules import complexity
+from ald.search.rules import complexities
 from ald.search.tree import CodedCriterion
 from ald.statistics import adjust
 
@@ -44,15 +45,22 @@ def rank(
     undefined = np.isnan(assessment.log_p)
     order = np.lexsort((np.arange(len(key)), key, undefined))
     # Simplicity and canonical order matter within ties only: sort those few in Python.
-    out: list[int] = []
     ranked = key[order]
     edges = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]))
-    for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        tied = order[start:end].tolist()
-        if len(tied) > 1:
-            tied.sort(key=lambda i: (bool(undefined[i]), *complexity(criteria[i], attributes), criteria[i]))
-        out.extend(tied)
-    return np.array(out, dtype=np.int64)
+    for start in np.flatnonzero(np.diff(edges) > 1).tolist():
+        place = slice(int(edges[start]), int(edges[start + 1]))
+        tied = order[place].tolist()
+        simple = dict(zip(tied, complexities(criteria, tied, attributes), strict=True))
+        common = Counter(simple.values())
+
+        def canonical(
+            i: int, simple: dict[int, tuple[int, int]] = simple, common: Counter[tuple[int, int]] = common
+        ) -> tuple[bool, tuple[int, int], CodedCriterion]:
+            # A criterion that is simpler or more complex than all others need not be looked at.
+            return bool(undefined[i]), simple[i], criteria[i] if common[simple[i]] > 1 else ()
+
+        order[place] = sorted(tied, key=canonical)
+    return np.asarray(order)
 
 
 def sort_key(assessment: Assessment | Scores, ranking: str) -> FloatArray:

@@ -23,7 +23,7 @@ from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
 from ald.search.membership import member_mask
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
-from ald.search.rules import Candidates, candidates, named
+from ald.search.rules import Candidates, candidates, named_in
 from ald.search.scoring import Terms as SearchTerms
 from ald.search.tree import CodedCriterion, Forest
 from ald.statistics import adjust as adjust_p
@@ -71,8 +71,8 @@ class Split:
         return [(a, i) for a, answer in enumerate(self.answers) for i in range(len(answer.proposed))]
 
     @property
-    def criteria(self) -> list[CodedCriterion]:
-        return [criterion for answer in self.answers for criterion in answer.proposed.criteria]
+    def criteria(self) -> Sequence[CodedCriterion]:
+        return all_criteria([answer.proposed for answer in self.answers])
 
     @property
     def forest(self) -> Forest:
@@ -124,7 +124,7 @@ def one_split(
 
     step("rank", 0.0)
     scores = joined([answer.assessment for answer in answers], config.adjust)
-    criteria = [criterion for answer in answers for criterion in answer.proposed.criteria]
+    criteria = all_criteria([answer.proposed for answer in answers])
     order = rank(scores, criteria, d2.attributes, config.ranking)
     chosen = listed(scores, order, config.level, config.groups)
     ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
@@ -133,6 +133,13 @@ def one_split(
         for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
     )
     return Split(d1=d1, d2=d2, answers=corrected, scores=scores, order=order, chosen=chosen)
+
+
+def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
+    """The criteria of several lists one after the other; those of one list as they are, which may not be made yet."""
+    if len(proposed) == 1:
+        return proposed[0].criteria
+    return [criterion for each in proposed for criterion in each.criteria]
 
 
 def assessment_terms(config: AuditConfig) -> Terms:
@@ -215,10 +222,10 @@ def representative_candidates(
     found = representatives(d1, rates, paths, config.groups, config.ranking, terms)
     nearest = nearest_nodes([r.criterion for r in found], paths, d1)
     return Candidates(
-        criteria=tuple(named(r.criterion, d1) for r in found),
+        criteria=tuple(named_in(r.criterion, d1) for r in found),
         tree=tuple(forest.tree[nearest].tolist()),
         node=tuple(forest.node[nearest].tolist()),
-        also=tuple(tuple(named(other, d1) for other in r.also) for r in found),
+        also=tuple(tuple(named_in(other, d1) for other in r.also) for r in found),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ald.data.coded import AuditData
 from ald.search.membership import member_mask
-from ald.search.rules import candidates, complexity, decode, named
+from ald.search.rules import candidates, complexity, decode, named_in
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, forest_of
 
@@ -25,10 +25,10 @@ def test_ordered_levels_are_named() -> None:
     """A range of ordered levels names the levels in it that occur, one by one, without the upper end."""
     j = [attribute.name for attribute in sizes("s", "m", "l", "xl").attributes].index("size")
     everyone, without_m = sizes("s", "m", "l", "xl"), sizes("s", "l", "xl")
-    assert named((CodedCondition(j, 0, 2),), everyone) == (CodedCondition(j, 0, 0, (0, 1)),)
-    assert named((CodedCondition(j, 1, 4),), everyone) == (CodedCondition(j, 0, 0, (1, 2, 3)),)
+    assert named_in((CodedCondition(j, 0, 2),), everyone) == (CodedCondition(j, 0, 0, (0, 1)),)
+    assert named_in((CodedCondition(j, 1, 4),), everyone) == (CodedCondition(j, 0, 0, (1, 2, 3)),)
     first = without_m.attributes[j].levels.index("l")
-    found = named((CodedCondition(j, 0, first + 1),), without_m)
+    found = named_in((CodedCondition(j, 0, first + 1),), without_m)
     assert str(decode(found, without_m.attributes)) == "size in {s, l}"
 
 
@@ -36,7 +36,7 @@ def test_naming_changes_no_membership() -> None:
     """A criterion with its levels named holds for the same people."""
     data = sizes("s", "m", "l", "xl")
     for path in forest_of(data, PARITY).criteria([attribute.size for attribute in data.attributes]):
-        assert np.array_equal(member_mask(path, data), member_mask(named(path, data), data))
+        assert np.array_equal(member_mask(path, data), member_mask(named_in(path, data), data))
 
 
 def test_candidates_are_distinct_leaves() -> None:
@@ -45,12 +45,12 @@ def test_candidates_are_distinct_leaves() -> None:
     forest = forest_of(data, PARITY, trees=10)
     found = candidates(forest, data)
     paths = forest.criteria([attribute.size for attribute in data.attributes])
-    leaves = [named(paths[i], data) for i in np.flatnonzero(forest.is_leaf)]
+    leaves = [named_in(paths[i], data) for i in np.flatnonzero(forest.is_leaf)]
     assert () not in found.criteria
     assert list(found.criteria) == [path for path in dict.fromkeys(leaves) if path]
     for criterion, tree, node in zip(found.criteria, found.tree, found.node, strict=True):
         at = np.flatnonzero((forest.tree == tree) & (forest.node == node))[0]
-        assert named(paths[at], data) == criterion
+        assert named_in(paths[at], data) == criterion
 
 
 def test_complexity_counts_what_is_read() -> None:

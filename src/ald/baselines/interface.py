@@ -15,7 +15,7 @@ from ald.errors import SettingError, nearest
 from ald.notions import RateCounter
 from ald.search.derived import Derived, extended
 from ald.search.membership import count_members
-from ald.search.rules import Candidates, candidates, named
+from ald.search.rules import Candidates, candidates, named_in
 from ald.search.splitting import two_sample
 from ald.search.tree import CodedCriterion, Forest
 
@@ -92,7 +92,7 @@ def proposed(ranked: Ranked, data: AuditData) -> tuple[Candidates, Forest]:
     data = extended(data, ranked.derived)
     forest, at = (ranked.forest, list(ranked.at)) if ranked.forest is not None else paths(ranked.criteria, data)
     found = Candidates(
-        criteria=tuple(named(criterion, data) for criterion in ranked.criteria),
+        criteria=tuple(named_in(criterion, data) for criterion in ranked.criteria),
         tree=tuple(forest.tree[at].tolist()),
         node=tuple(forest.node[at].tolist()),
         derived=ranked.derived,

@@ -34,7 +34,7 @@ from ald.data.sources import load
 from ald.errors import ColumnError
 from ald.notions import OUTCOME_CELLS
 from ald.search.derived import extended
-from ald.search.rules import decode, named
+from ald.search.rules import decode, named_in
 
 # Score of the log-likelihood ratio that every level named must be worth.
 PENALTY = 1.0
@@ -376,7 +376,7 @@ def _misjudged(scored: Scored, observed: Observed, view: Rounded, data: AuditDat
     size = float(people.sum())
     whole = extended(data, view.derived())
     return MisjudgedGroup(
-        criterion=decode(named(view.criterion(scored.levels), whole), whole.attributes),
+        criterion=decode(named_in(view.criterion(scored.levels), whole), whole.attributes),
         size=int(size),
         observed=float(hits.sum() / size),
         expected=float((people * special.expit(log_odds)).sum() / size),

@@ -28,7 +28,7 @@ from ald.notions import OUTCOME_CELLS, SELECTION, RateCounter
 from ald.search.derived import extended
 from ald.search.membership import member_mask
 from ald.search.representatives import correlation
-from ald.search.rules import decode, named
+from ald.search.rules import decode, named_in
 
 LISTED = 3
 # A half-space is no criterion: it locates a group if their memberships correlate at least this much.
@@ -77,7 +77,7 @@ def _as_published(task: Task, seed: int, *, method: str, **options: float) -> Re
     ranked = search(request, **options)
     whole = extended(data, ranked.derived)
     first = ranked.criteria[:LISTED]
-    result = _result(task, [decode(named(criterion, whole), whole.attributes) for criterion in first])
+    result = _result(task, [decode(named_in(criterion, whole), whole.attributes) for criterion in first])
     if method != "gerrymandering":
         return result
     masks = [member_mask(criterion, whole) for criterion in first]

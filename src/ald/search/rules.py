@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,15 +10,16 @@ import numpy as np
 from ald.criterion import Criterion
 from ald.data.coded import Attribute, AuditData
 from ald.search.derived import Derived
+from ald.search.leaves import LeafCriteria, named
 from ald.search.membership import Leaves
-from ald.search.tree import CodedCondition, CodedCriterion, Forest
+from ald.search.tree import CodedCriterion, Forest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
     """Distinct criteria with the tree and node that proposed each first. `leaves`: if all are leaves of one forest."""
 
-    criteria: tuple[CodedCriterion, ...]
+    criteria: Sequence[CodedCriterion]
     tree: tuple[int, ...]
     node: tuple[int, ...]
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
@@ -33,17 +34,14 @@ class Candidates:
 def candidates(forest: Forest, data: AuditData) -> Candidates:
     """The criteria of all leaves, without repetition and without "everyone". `data` is what the forest grew on."""
     present = _present(data)
-    paths = forest.criteria([attribute.size for attribute in data.attributes])
-    seen: dict[CodedCriterion, int] = {}
-    for i in np.flatnonzero(forest.is_leaf).tolist():
-        if paths[i]:
-            seen.setdefault(_named(paths[i], present) if present else paths[i], i)
-    at = list(seen.values())
+    sizes = [attribute.size for attribute in data.attributes]
+    criteria = LeafCriteria.of(forest, sizes, present)
+    at = criteria.at
     return Candidates(
-        criteria=tuple(seen),
+        criteria=criteria,
         tree=tuple(forest.tree[at].tolist()),
         node=tuple(forest.node[at].tolist()),
-        leaves=Leaves(forest=forest, at=np.array(at, dtype=np.int64), present=present),
+        leaves=Leaves(forest=forest, at=at, present=present),
     )
 
 
@@ -56,19 +54,9 @@ def _present(data: AuditData) -> dict[int, list[int]]:
     }
 
 
-def named(criterion: CodedCriterion, data: AuditData) -> CodedCriterion:
+def named_in(criterion: CodedCriterion, data: AuditData) -> CodedCriterion:
     """The criterion with ordered levels named one by one, as `candidates` gives it."""
-    return _named(criterion, _present(data))
-
-
-def _named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedCriterion:
-    """Ordered levels named one by one: those that the search saw, since a level it never saw satisfies no condition."""
-    return tuple(
-        CodedCondition(c.attribute, 0, 0, tuple(code for code in present[c.attribute] if c.low <= code < c.high))
-        if c.attribute in present and not c.levels
-        else c
-        for c in criterion
-    )
+    return named(criterion, _present(data))
 
 
 def decode(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> Criterion:
@@ -85,3 +73,12 @@ def complexity(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> tu
     """Number of conditions, and of levels and bounds named: what a reader has to read."""
     words = sum(len(c.levels) if c.levels else (c.low > 0) + (c.high < attributes[c.attribute].size) for c in criterion)
     return len(criterion), words
+
+
+def complexities(
+    criteria: Sequence[CodedCriterion], some: Sequence[int], attributes: Sequence[Attribute]
+) -> list[tuple[int, int]]:
+    """The complexity of some of the criteria."""
+    if isinstance(criteria, LeafCriteria):
+        return [(conditions, words) for conditions, words in criteria.complexity[some].tolist()]
+    return [complexity(criteria[i], attributes) for i in some]

@@ -6,7 +6,6 @@ import itertools
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,8 +99,8 @@ class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):
             is_left=np.concatenate([none.astype(bool), *(part.is_left for part in parts)])[entries],
         )
 
-    @cached_property
-    def _by_node(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+    def as_dict(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """All of them at once."""
         bounds, codes, left = self.offsets.tolist(), self.codes.tolist(), self.is_left.tolist()
         right = (~self.is_left).tolist()
         return {
@@ -113,10 +112,15 @@ class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):
         }
 
     def __getitem__(self, node: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        return self._by_node[node]
+        at = int(np.searchsorted(self.nodes, node))
+        if at == len(self.nodes) or self.nodes[at] != node:
+            raise KeyError(node)
+        part = slice(int(self.offsets[at]), int(self.offsets[at + 1]))
+        codes, left = self.codes[part], self.is_left[part]
+        return tuple(codes[left].tolist()), tuple(codes[~left].tolist())
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._by_node)
+        return iter(self.nodes.tolist())
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -232,7 +236,7 @@ class Forest:
             column.tolist() for column in (self.parent, self.attribute, self.cut, self.left)
         )
         out: list[CodedCriterion] = []
-        sides = dict(self.sides)
+        sides = self.sides.as_dict()
         new, nothing = tuple.__new__, ()  # a NamedTuple's own constructor costs as much as all else in this loop
         for i, parent in enumerate(parents):
             if parent < 0:
@@ -258,7 +262,7 @@ class Forest:
         position[kept] = np.arange(len(kept))
         columns = {name: getattr(self, name)[kept] for name in (*_INTEGER_COLUMNS, "statistic", "log_p")}
         columns |= {name: position[columns[name]] for name in ("parent", "left", "right")}
-        sides = {int(position[i]): both for i, both in self.sides.items() if position[i] >= 0}
+        sides = {int(position[i]): both for i, both in self.sides.as_dict().items() if position[i] >= 0}
         return replace(self, **columns, sides=Sides.of(sides))
 
     def to_dict(self) -> dict[str, Any]:
@@ -278,7 +282,7 @@ class Forest:
             "attributes": codebook,
             **{name: getattr(self, name).tolist() for name in _INTEGER_COLUMNS if name != "cut"},
             "cut": cut.tolist(),
-            "sides": {str(i): [list(left), list(right)] for i, (left, right) in self.sides.items()},
+            "sides": {str(i): [list(left), list(right)] for i, (left, right) in self.sides.as_dict().items()},
             "statistic": [rounded(value) for value in self.statistic.tolist()],
             "log_p": [rounded(value) for value in self.log_p.tolist()],
         }
