@@ -141,6 +141,7 @@ def descend(
     n_cells: int,
     out: IntArray,
 ) -> None:
+    """What `descend` of _packed.c does, on columns."""
     out[:] = 0
     for root in roots.tolist():
         waiting = [(root, np.arange(len(cells)))]
@@ -154,5 +155,5 @@ def descend(
             if tables_at[node] >= 0:
                 side = tables[tables_at[node] + code]
             else:
-                side = (code > cuts[node]).astype(np.uint8) + (code >= sizes[attribute] - 1)
-            waiting += [(int(lefts[node]), rows[side == 0]), (int(rights[node]), rows[side == 1])]
+                side = np.where(code <= cuts[node], 1, np.where(code < sizes[attribute] - 1, 0, 2))
+            waiting += [(int(lefts[node]), rows[side == 1]), (int(rights[node]), rows[side == 0])]

@@ -763,54 +763,54 @@ test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_
     }
 }
 
-/* How the rows of a node part. */
+/* How the rows of a node part: by a table (1 for left, 0 for right, 2 for nowhere), by bits, or by a cut. */
 typedef struct {
     const Field *field;
-    int64_t cut, missing_as;
-    uint64_t bits;
+    int64_t cut;
+    int missing; /* where missing values go, as in tables; of a cut only */
+    uint64_t left, right;
     const uint8_t *table;
 } Side;
 
 INLINE int
-goes_left(uint64_t word, const Side *side, int cell_bits)
+side_of(uint64_t word, const Side *side)
 {
-    uint64_t code = (word >> side->field->down & side->field->mask) >> cell_bits;
+    const Field *field = side->field;
+    const uint64_t code = word >> field->bit & field->codes;
     if (side->table != NULL) {
         return side->table[code];
     }
-    if (side->field->nominal) {
-        return (int)(side->bits >> code & 1);
+    if (field->nominal) {
+        return side->left >> code & 1 ? 1 : side->right >> code & 1 ? 0 : 2;
     }
-    int64_t value = (int64_t)code == side->field->size ? side->missing_as : (int64_t)code;
-    return value <= side->cut;
+    return (int64_t)code <= side->cut ? 1 : (int64_t)code < field->size ? 0 : side->missing;
 }
 
-/* Parts the rows by IS_LEFT of their word, without a branch: where people go is not predictable. A row is written to
- * both ends of what is still free, and one of the ends moves on. */
-#define PART(IS_LEFT)                                                                      \
+/* Parts the rows by IS_LEFT and IS_RIGHT of their code, without a branch: where people go is not predictable. A row is
+ * written to both ends of what is still free, and one of the ends moves on. */
+#define PART(IS_LEFT, IS_RIGHT)                                                            \
     do {                                                                                   \
         if (keep_left && keep_right) {                                                     \
             for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i];                                             \
-                const int64_t is_left = (IS_LEFT);                                         \
+                const uint64_t word = from[i], code = word >> bit & codes;                 \
                 to[l] = word;                                                              \
                 to[r] = word;                                                              \
-                l += is_left;                                                              \
-                r -= !is_left;                                                             \
+                l += (IS_LEFT);                                                            \
+                r -= (IS_RIGHT);                                                           \
             }                                                                              \
         }                                                                                  \
         else if (keep_left) {                                                              \
             for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i];                                             \
+                const uint64_t word = from[i], code = word >> bit & codes;                 \
                 to[l] = word;                                                              \
                 l += (IS_LEFT);                                                            \
             }                                                                              \
         }                                                                                  \
         else {                                                                             \
             for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i];                                             \
+                const uint64_t word = from[i], code = word >> bit & codes;                 \
                 to[r] = word;                                                              \
-                r -= !(IS_LEFT);                                                           \
+                r -= (IS_RIGHT);                                                           \
             }                                                                              \
         }                                                                                  \
     } while (0)
@@ -824,29 +824,30 @@ part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_
     const Field field = *side->field;
     int64_t l = 0, r = n - 1;
     if (n_words == 1 && weights == NULL && side->table == NULL) {
-        const unsigned down = field.down + (unsigned)work->cell_bits;
-        const uint64_t mask = field.mask >> work->cell_bits;
+        const unsigned bit = field.bit;
+        const uint64_t codes = field.codes, size = (uint64_t)field.size, cut = (uint64_t)side->cut;
         if (field.nominal) {
-            const uint64_t bits = side->bits;
-            PART((int64_t)(bits >> (word >> down & mask) & 1));
+            const uint64_t left = side->left, right = side->right;
+            PART((int64_t)(left >> code & 1), (int64_t)(right >> code & 1));
         }
-        else if (side->missing_as == 0) {
-            const uint64_t size = (uint64_t)field.size, cut = (uint64_t)side->cut;
-            PART(((word >> down & mask) <= cut) | ((word >> down & mask) == size));
+        else if (side->missing == 1) {
+            PART((code <= cut) | (code == size), (code > cut) & (code < size));
+        }
+        else if (side->missing == 2) {
+            PART(code <= cut, (code > cut) & (code < size));
         }
         else {
-            const uint64_t cut = (uint64_t)side->cut;
-            PART((word >> down & mask) <= cut);
+            PART(code <= cut, code > cut);
         }
     }
     else {
         for (int64_t i = 0; i < n; i++) {
             const uint64_t *row = from + i * n_words;
-            const int is_left = goes_left(row[field.word], side, work->cell_bits);
-            if (is_left ? !keep_left : !keep_right) {
+            const int at_side = side_of(row[field.word], side);
+            if (at_side == 2 || (at_side ? !keep_left : !keep_right)) {
                 continue;
             }
-            const int64_t at = is_left ? l++ : r--;
+            const int64_t at = at_side ? l++ : r--;
             for (Py_ssize_t w = 0; w < n_words; w++) {
                 to[at * n_words + w] = row[w];
             }
@@ -965,7 +966,7 @@ fields_fit(const Buffer *b, Py_ssize_t n_words, Py_ssize_t cell_bits)
 
 /* The arrays of `visit`. */
 enum {
-    WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_AS, BITS, TABLE_AT,
+    WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT,
     TABLES, PLACE, LEFT, RIGHT, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, TO, TO_WEIGHTS, NODE_START, NODE_END,
     STATISTIC, DF, STATE, FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
     N_VISITED
@@ -991,8 +992,9 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
             const Side side = {
                 .field = &work->fields[a],
                 .cut = INTS(CUT)[u],
-                .missing_as = INTS(MISSING_AS)[u],
-                .bits = ((const uint64_t *)b[BITS].view.buf)[u],
+                .missing = INTS(MISSING_LEFT)[u] != 0,
+                .left = ((const uint64_t *)b[BITS].view.buf)[u],
+                .right = ~((const uint64_t *)b[BITS].view.buf)[u],
                 .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
             };
             int64_t n_left, n_right;
@@ -1022,7 +1024,7 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
 /* visit(n_words, cell_bits, n_cells, first, last, disjoint, arrays)
  *
  * Units first..last: the rows start[u]..end[u] of `from`. A unit without an attribute (-1) is a node whose rows stay
- * where they are; others are parted, by codes up to cut[u] (missing ones as missing_as[u]), by bits[u], or by
+ * where they are; others are parted, by codes up to cut[u] (missing ones go left where missing_left[u]), by bits[u], or by
  * tables[table_at[u] + code] where that is not negative; their rows go to place[u].. of `to`. left[u] and right[u]
  * number the nodes that they become; -1: nobody will ask for that one again. Of these nodes node_start and node_end are
  * set, and the attributes drawn[node * n_drawn ..] are tested.
@@ -1195,206 +1197,101 @@ done:
     return result;
 }
 
-/* A node as `descend` reads it, its left child next to it. A code goes right if it is above the cut or among the right
- * bits: `right` rows further on than the left child. A leaf leads to itself. */
-typedef struct {
-    uint64_t right_bits;
-    uint32_t cut, right;
-    uint16_t word;
-    uint8_t up, down; /* shifts that leave the code of a word alone */
-} Node;
+/* descend(n_words, cell_bits, n_cells, first, last, block, arrays)
+ *
+ * Sends the rows first..last down every tree from its root, `block` of them at a time. At a node of attribute[i]
+ * (negative: a leaf) a row goes left if its code is at most cut[i], else right unless it is missing; or, where
+ * table_at[i] is not negative, left, right or nowhere if tables[table_at[i] + code] is 1, 0 or 2. out[i, c]: the people
+ * of cell c at leaf i. Children come after their parents; tables have an entry for every code and one for missing
+ * values.
+ */
+enum { ROWS = 5, COUNTS, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
+       N_DESCENDED };
 
-/* Who may end at a node: people whose levels, and missing values, its path does not exclude. */
-#define MOST_SIGNS 4
+/* The people of every cell among some rows. */
+INLINE void
+tally(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, int64_t *people)
+{
+    if (work->cell_mask == 1 && weights == NULL) {
+        int64_t ones = 0;
+        for (int64_t i = 0; i < n; i++) {
+            ones += (int64_t)(rows[i * work->n_words] & 1);
+        }
+        people[0] += n - ones;
+        people[work->n_cells - 1] += ones;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        people[rows[i * work->n_words] & work->cell_mask] += weights ? weights[i] : 1;
+    }
+}
 
+/* The rows of a block go down one tree after the other, and down a tree in preorder: from one buffer to the other and
+ * back, every node within the place of its parent. */
 typedef struct {
-    Py_ssize_t n_words, n_cells, n_signs, n_nodes, n_trees, n_columns;
-    uint64_t cell_mask;
-    const Field *fields;
-    const Node *nodes;
-    const uint64_t *allowed;  /* [n_nodes, n_signs] */
-    const int64_t *sign;      /* per attribute its first sign; negative: none */
-    const uint8_t *by_level;  /* per attribute: a sign per code, or one for missing values */
-    const uint64_t *rows;
-    const int64_t *counts;    /* NULL: one each */
-    const int64_t *roots;
+    Side *sides;         /* of every node; no field: a leaf */
+    int64_t *start, *end;
+    uint8_t *depth;      /* its lowest bit */
+    uint64_t *buffers[2];
+    int64_t *weights[2];
     int64_t *people;
 } Descent;
 
-/* Rows that go down a tree side by side, so that the processor need not wait for one of them. */
-#define ABREAST 8
-
-/* Without branches: where people go is not predictable. */
-INLINE uint32_t
-next_node(const Node *nodes, uint32_t at, uint64_t word)
-{
-    const Node *node = &nodes[at];
-    const uint32_t code = (uint32_t)(word << node->up >> node->down);
-    const uint32_t right = (code > node->cut) | (uint32_t)(node->right_bits >> (code & 63) & 1);
-    return at + 1 + (node->right & (0 - right));
-}
-
-/* The signs of a row: one bit per level, and per missing value. */
-INLINE void
-signs_of(const Descent *d, const uint64_t *row, uint64_t *signs)
-{
-    memset(signs, 0, MOST_SIGNS * sizeof(uint64_t));
-    for (Py_ssize_t a = 0; a < d->n_columns; a++) {
-        if (d->sign[a] < 0) {
-            continue;
-        }
-        const Field *field = &d->fields[a];
-        const uint64_t code = row[field->word] >> field->bit & field->codes;
-        const uint64_t at = (uint64_t)d->sign[a] + (d->by_level[a] ? code : 0);
-        signs[at >> 6] |= (uint64_t)(d->by_level[a] || code == (uint64_t)field->size) << (at & 63);
-    }
-}
-
 MANY_VERSIONS static void
-descend_rows(const Descent *d, Py_ssize_t first, Py_ssize_t last)
+descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t *rows, const int64_t *weights,
+             int64_t n)
 {
-    const Node *nodes = d->nodes;
-    const Py_ssize_t n_words = d->n_words, n_cells = d->n_cells, n_signs = d->n_signs;
-    uint64_t signs[BLOCK][MOST_SIGNS];
-    for (Py_ssize_t start = first; start < last; start += BLOCK) {
-        const Py_ssize_t n = last - start < BLOCK ? last - start : BLOCK;
-        const uint64_t *rows = d->rows + start * n_words;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            signs_of(d, rows + i * n_words, signs[i]);
+    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), n_words = work->n_words;
+    for (Py_ssize_t i = 0; i < n_nodes; i++) {
+        const int is_root = INTS(NODE_PARENT)[i] < 0;
+        if (is_root) {
+            d->start[i] = 0;
+            d->end[i] = n;
         }
-        for (Py_ssize_t t = 0; t < d->n_trees; t++) {
-            for (Py_ssize_t i = 0; i < n; i += ABREAST) {
-                /* The last row goes down several times where there are not enough of them; it is counted once. */
-                const int abreast = (int)(n - i < ABREAST ? n - i : ABREAST);
-                const uint64_t *row[ABREAST];
-                uint64_t word[ABREAST];
-                uint32_t at[ABREAST], moved;
-                for (int j = 0; j < ABREAST; j++) {
-                    row[j] = rows + (i + (j < abreast ? j : abreast - 1)) * n_words;
-                    word[j] = *row[j];
-                    at[j] = (uint32_t)d->roots[t];
-                }
-                do {
-                    moved = 0;
-                    for (int j = 0; j < ABREAST; j++) {
-                        at[j] = next_node(nodes, at[j], n_words == 1 ? word[j] : row[j][nodes[at[j]].word]);
-                    }
-                    for (int j = 0; j < ABREAST; j++) {
-                        const uint32_t next = next_node(nodes, at[j], n_words == 1 ? word[j] : row[j][nodes[at[j]].word]);
-                        moved |= next ^ at[j];
-                        at[j] = next;
-                    }
-                } while (moved);
-                for (int j = 0; j < abreast; j++) {
-                    const uint64_t *allowed = d->allowed + (Py_ssize_t)at[j] * n_signs;
-                    uint64_t lost = 0;
-                    for (Py_ssize_t s = 0; s < n_signs; s++) {
-                        lost |= signs[i + j][s] & ~allowed[s];
-                    }
-                    d->people[(Py_ssize_t)at[j] * n_cells + (Py_ssize_t)(word[j] & d->cell_mask)] +=
-                        lost ? 0 : d->counts ? d->counts[start + i + j] : 1;
-                }
-            }
-        }
-    }
-}
-
-/* descend(n_words, cell_bits, n_cells, first, last, arrays)
- *
- * Sends the rows first..last down every tree from its root. At a node of attribute[i] (negative: a leaf) a row goes
- * left if its code is at most cut[i], else right unless it is missing; or, where table_at[i] is not negative, left,
- * right or nowhere if tables[table_at[i] + code] is 0, 1 or 2. out[i, c]: the people of cell c at leaf i. Nodes are
- * in preorder; tables have an entry for every code and one for missing values.
- */
-enum { ROWS = 5, COUNTS, ROOTS, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
-       N_DESCENDED };
-
-/* As descend_rows, for attributes with more levels than there is room for in signs: every node is asked. */
-static void
-descend_one_by_one(const Descent *d, const Buffer *b, Py_ssize_t first, Py_ssize_t last)
-{
-    const uint8_t *tables = b[NODE_TABLES].view.buf;
-    for (Py_ssize_t i = first; i < last; i++) {
-        const uint64_t *row = d->rows + i * d->n_words;
-        for (Py_ssize_t t = 0; t < d->n_trees; t++) {
-            int64_t at = d->roots[t], side = 0;
-            while (side < 2 && INTS(NODE_ATTRIBUTE)[at] >= 0) {
-                const Field *field = &d->fields[INTS(NODE_ATTRIBUTE)[at]];
-                const int64_t code = (int64_t)(row[field->word] >> field->bit & field->codes);
-                if (INTS(NODE_TABLE_AT)[at] >= 0) {
-                    side = tables[INTS(NODE_TABLE_AT)[at] + code];
-                }
-                else {
-                    side = code <= INTS(NODE_CUT)[at] ? 0 : code < field->size ? 1 : 2;
-                }
-                at = side ? INTS(NODE_RIGHT)[at] : INTS(NODE_LEFT)[at];
-            }
-            if (side < 2) {
-                d->people[at * d->n_cells + (int64_t)(row[0] & d->cell_mask)] += d->counts ? d->counts[i] : 1;
-            }
-        }
-    }
-}
-
-/* Says which bits of a node's signs an attribute has: those in `kept` stay. */
-static void
-allow(uint64_t *allowed, int64_t sign, uint64_t kept, int64_t n)
-{
-    for (int64_t bit = 0; bit < n; bit++) {
-        if (!(kept >> bit & 1)) {
-            allowed[(sign + bit) >> 6] &= ~((uint64_t)1 << ((sign + bit) & 63));
-        }
-    }
-}
-
-/* Fills nodes and what they allow, from their parents on. */
-static void
-make_nodes(const Descent *d, const Buffer *b, Node *nodes, uint64_t *allowed)
-{
-    for (Py_ssize_t t = 0; t < d->n_trees; t++) {
-        memset(allowed + d->roots[t] * d->n_signs, 0xff, (size_t)d->n_signs * sizeof(uint64_t));
-    }
-    for (Py_ssize_t i = 0; i < d->n_nodes; i++) {
-        Node *node = &nodes[i];
-        const int64_t a = INTS(NODE_ATTRIBUTE)[i];
-        node->cut = UINT32_MAX;
-        if (a < 0) {
-            node->right_bits = ~(uint64_t)0;
-            node->right = UINT32_MAX; /* one back from the node after it: itself */
+        const int64_t start = d->start[i], some = d->end[i] - start;
+        const int from = d->depth[i], to = !from;
+        const uint64_t *at = (is_root ? rows : d->buffers[from]) + start * n_words;
+        const int64_t *at_weights = weights == NULL ? NULL : (is_root ? weights : d->weights[from]) + start;
+        if (d->sides[i].field == NULL) {
+            tally(work, at, at_weights, some, d->people + i * work->n_cells);
             continue;
         }
-        const Field *field = &d->fields[a];
-        const unsigned width = field_width(field->size);
-        node->word = (uint16_t)field->word;
-        node->up = (uint8_t)(width ? 64 - field->bit - width : 63);
-        node->down = (uint8_t)(width ? 64 - width : 63);
-        const int64_t children[2] = {i + 1, INTS(NODE_RIGHT)[i]};
-        node->right = (uint32_t)(children[1] - children[0]);
-        uint64_t sides[2] = {0, 0};
-        if (INTS(NODE_TABLE_AT)[i] >= 0) {
-            const uint8_t *table = (const uint8_t *)b[NODE_TABLES].view.buf + INTS(NODE_TABLE_AT)[i];
-            for (int64_t code = 0; code <= field->size; code++) {
-                if (table[code] < 2) {
-                    sides[table[code]] |= (uint64_t)1 << code;
-                }
-            }
-            node->right_bits = sides[1];
+        int64_t n_left, n_right;
+        part_rows(work, at, at_weights, some, &d->sides[i], d->buffers[to] + start * n_words,
+                  weights == NULL ? NULL : d->weights[to] + start, 1, 1, &n_left, &n_right);
+        const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
+        d->start[left] = start;
+        d->end[left] = start + n_left;
+        d->start[right] = start + some - n_right;
+        d->end[right] = start + some;
+        d->depth[left] = d->depth[right] = (uint8_t)to;
+    }
+}
+
+/* How every node parts. Tables of few codes become bits. */
+static void
+make_sides(const Work *work, const Buffer *b, Side *sides)
+{
+    for (Py_ssize_t i = 0; i < length(&b[NODE_ATTRIBUTE]); i++) {
+        if (INTS(NODE_ATTRIBUTE)[i] < 0) {
+            continue;
         }
-        else {
-            node->cut = (uint32_t)INTS(NODE_CUT)[i];
+        Field *field = &work->fields[INTS(NODE_ATTRIBUTE)[i]];
+        sides[i].field = field;
+        sides[i].cut = INTS(NODE_CUT)[i];
+        sides[i].missing = 2;
+        if (INTS(NODE_TABLE_AT)[i] < 0) {
+            continue;
         }
-        for (int s = 0; s < 2; s++) {
-            uint64_t *child = allowed + children[s] * d->n_signs;
-            memcpy(child, allowed + i * d->n_signs, (size_t)d->n_signs * sizeof(uint64_t));
-            if (INTS(NODE_TABLE_AT)[i] >= 0) {
-                allow(child, d->sign[a], sides[s], field->size + 1);
-            }
-            else if (d->by_level[a]) {
-                allow(child, d->sign[a], ~((uint64_t)1 << field->size), field->size + 1);
-            }
-            else {
-                allow(child, d->sign[a], 0, 1);
-            }
+        const uint8_t *table = (const uint8_t *)b[NODE_TABLES].view.buf + INTS(NODE_TABLE_AT)[i];
+        if (field->size >= MOST_BITS) {
+            sides[i].table = table;
+            continue;
+        }
+        field->nominal = 1;
+        for (int64_t code = 0; code <= field->size; code++) {
+            sides[i].left |= (uint64_t)(table[code] == 1) << code;
+            sides[i].right |= (uint64_t)(table[code] == 0) << code;
         }
     }
 }
@@ -1403,117 +1300,81 @@ static PyObject *
 descend(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits, n_cells, first, last;
-    if (!PyArg_ParseTuple(args, "nnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &arrays)) {
+    Py_ssize_t n_words, cell_bits, n_cells, first, last, block;
+    if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &block, &arrays)) {
         return NULL;
     }
     static const int widths[N_DESCENDED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
     Buffer b[N_DESCENDED];
     Work work;
+    Descent d;
     memset(&work, 0, sizeof(work));
-    Node *nodes = NULL;
-    uint64_t *allowed = NULL;
-    int64_t *people = NULL, *sign = NULL;
-    uint8_t *by_level = NULL;
+    memset(&d, 0, sizeof(d));
     PyObject *result = NULL;
     if (get_buffers(arrays, b, widths, N_DESCENDED, OUT) < 0) {
         goto done;
     }
-    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), n_trees = length(&b[ROOTS]), k = length(&b[0]);
+    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), k = length(&b[0]);
     const int counted = b[COUNTS].width != 0;
     int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
-               n_words < UINT16_MAX && n_nodes < INT32_MAX && length(&b[OUT]) == n_nodes * n_cells && first >= 0 &&
-               first <= last;
+               length(&b[OUT]) == n_nodes * n_cells && first >= 0 && first <= last && block > 0;
     const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
     fits = fits && last <= n_rows && (!counted || length(&b[COUNTS]) == n_rows);
-    for (int i = NODE_LEFT; i <= NODE_TABLE_AT; i++) {
+    for (int i = NODE_PARENT; i <= NODE_TABLE_AT; i++) {
         fits &= length(&b[i]) == n_nodes;
-    }
-    for (Py_ssize_t t = 0; fits && t < n_trees; t++) {
-        fits = INTS(ROOTS)[t] >= 0 && INTS(ROOTS)[t] < n_nodes;
     }
     for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
         const int64_t a = INTS(NODE_ATTRIBUTE)[i], table_at = INTS(NODE_TABLE_AT)[i];
-        fits = a < k && (a < 0 || (INTS(NODE_LEFT)[i] == i + 1 && INTS(NODE_RIGHT)[i] > i + 1 &&
-                                   INTS(NODE_RIGHT)[i] < n_nodes &&
-                                   (table_at >= 0 ? table_at + INTS(2)[a] < length(&b[NODE_TABLES])
-                                                  : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(2)[a])));
+        fits = a < k && INTS(NODE_PARENT)[i] < i &&
+               (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
+                          INTS(NODE_RIGHT)[i] < n_nodes &&
+                          (table_at >= 0 ? table_at + INTS(2)[a] < length(&b[NODE_TABLES])
+                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(2)[a])));
     }
     if (!fits) {
         PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
         goto done;
     }
+    work.n_words = n_words;
     work.n_cells = n_cells;
     work.cell_bits = (int)cell_bits;
-    sign = malloc((size_t)(k + 1) * sizeof(int64_t));
-    by_level = calloc((size_t)k + 1, 1);
-    people = calloc(((size_t)n_nodes + 1) * (size_t)n_cells, sizeof(int64_t));
-    if (sign == NULL || by_level == NULL || people == NULL || !make_work(&work, b)) {
+    block = block < last - first ? block : last - first + 1;
+    const size_t nodes = (size_t)n_nodes + 1;
+    d.sides = calloc(nodes, sizeof(Side));
+    d.start = calloc(nodes, sizeof(int64_t));
+    d.end = calloc(nodes, sizeof(int64_t));
+    d.depth = calloc(nodes, 1);
+    d.people = calloc(nodes * (size_t)n_cells, sizeof(int64_t));
+    int ok = d.sides && d.start && d.end && d.depth && d.people && make_work(&work, b);
+    for (int i = 0; i < 2; i++) {
+        d.buffers[i] = malloc((size_t)block * (size_t)n_words * sizeof(uint64_t));
+        d.weights[i] = counted ? malloc((size_t)block * sizeof(int64_t)) : NULL;
+        ok = ok && d.buffers[i] && (!counted || d.weights[i]);
+    }
+    if (!ok) {
         PyErr_NoMemory();
         goto done;
     }
-    /* Signs of the attributes that some node splits by. */
-    int64_t n_signs = 0;
-    memset(sign, 0xff, (size_t)(k + 1) * sizeof(int64_t));
-    for (Py_ssize_t i = 0; i < n_nodes; i++) {
-        if (INTS(NODE_ATTRIBUTE)[i] >= 0) {
-            sign[INTS(NODE_ATTRIBUTE)[i]] = 0;
-            by_level[INTS(NODE_ATTRIBUTE)[i]] |= INTS(NODE_TABLE_AT)[i] >= 0;
-        }
-    }
-    int one_by_one = 0;
-    for (Py_ssize_t a = 0; a < k; a++) {
-        if (sign[a] == 0) {
-            sign[a] = n_signs;
-            n_signs += by_level[a] ? INTS(2)[a] + 1 : 1;
-            one_by_one |= by_level[a] && INTS(2)[a] >= MOST_BITS;
-        }
-    }
-    one_by_one |= n_signs > 64 * MOST_SIGNS;
-    Descent d = {
-        .n_words = n_words,
-        .n_cells = n_cells,
-        .n_signs = one_by_one ? 0 : (n_signs + 63) / 64,
-        .n_nodes = n_nodes,
-        .n_trees = n_trees,
-        .n_columns = k,
-        .cell_mask = work.cell_mask,
-        .fields = work.fields,
-        .sign = sign,
-        .by_level = by_level,
-        .rows = b[ROWS].view.buf,
-        .counts = counted ? b[COUNTS].view.buf : NULL,
-        .roots = b[ROOTS].view.buf,
-        .people = people,
-    };
-    if (!one_by_one) {
-        nodes = calloc((size_t)n_nodes + 1, sizeof(Node));
-        allowed = calloc(((size_t)n_nodes + 1) * (size_t)(d.n_signs + 1), sizeof(uint64_t));
-        if (nodes == NULL || allowed == NULL) {
-            PyErr_NoMemory();
-            goto done;
-        }
-    }
     Py_BEGIN_ALLOW_THREADS
-    if (one_by_one) {
-        descend_one_by_one(&d, b, first, last);
+    make_sides(&work, b, d.sides);
+    for (Py_ssize_t start = first; start < last; start += block) {
+        descend_rows(&work, b, &d, (const uint64_t *)b[ROWS].view.buf + start * n_words,
+                     counted ? INTS(COUNTS) + start : NULL, last - start < block ? last - start : block);
     }
-    else {
-        make_nodes(&d, b, nodes, allowed);
-        d.nodes = nodes;
-        d.allowed = allowed;
-        descend_rows(&d, first, last);
-    }
-    memcpy(INTS(OUT), people, (size_t)b[OUT].view.len);
+    memcpy(INTS(OUT), d.people, (size_t)b[OUT].view.len);
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
-    free(sign);
-    free(by_level);
-    free(nodes);
-    free(allowed);
-    free(people);
+    free(d.sides);
+    free(d.start);
+    free(d.end);
+    free(d.depth);
+    free(d.people);
+    for (int i = 0; i < 2; i++) {
+        free(d.buffers[i]);
+        free(d.weights[i]);
+    }
     free_work(&work);
     release(b, N_DESCENDED);
     return result;

@@ -9,12 +9,11 @@ import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
-from ald.search import kernels, packed
+from ald.search import _numpy_kernel, kernels, packed
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
 
 _WORTH_A_THREAD = 1_000_000
-_ROWS_AT_ONCE = 1 << 12
 
 
 def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: int = 1) -> IntArray:
@@ -52,30 +51,20 @@ class Leaves:
         forest = self.forest
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
         tables_at, tables = self._tables(sizes)
-        roots = np.flatnonzero(forest.parent < 0)
         if packed.available(data):
-            children = forest.left, forest.right
-            tables_of = tables_at, tables
-            found = packed.count_leaves(data, roots, forest.attribute, children, forest.cut, tables_of, threads)
-            return found[self.at]
-        work = np.full(-(-len(data.cells) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
-
-        def count(part: slice) -> IntArray:
-            rows = slice(part.start * _ROWS_AT_ONCE, part.stop * _ROWS_AT_ONCE)
-            out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
-            kernels.kernel().descend(
-                [code[rows] for code in data.codes], data.cells[rows], data.counts[rows], roots, forest.attribute,
-                forest.left, forest.right, forest.cut, tables_at, tables, sizes, data.n_cells, out,
-            )  # fmt: skip
-            return out[self.at]
-
-        pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
-        return np.asarray(np.sum([np.zeros((len(self.at), data.n_cells), np.int64), *pieces], axis=0))
+            return packed.count_leaves(data, forest, (tables_at, tables), threads)[self.at]
+        out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
+        roots = np.flatnonzero(forest.parent < 0)
+        _numpy_kernel.descend(
+            data.codes, data.cells, data.counts, roots, forest.attribute, forest.left, forest.right, forest.cut,
+            tables_at, tables, sizes, data.n_cells, out,
+        )  # fmt: skip
+        return np.asarray(out[self.at])
 
     def _tables(self, sizes: IntArray) -> tuple[IntArray, ByteArray]:
         """Per node whose split names levels: where its table starts (-1 for others), and all tables.
 
-        A table has an entry per code: 0 for left, 1 for right, 2 for neither.
+        A table has an entry per code: 1 for left, 0 for right, 2 for neither.
         """
         forest = self.forest
         ordered = np.flatnonzero(np.isin(forest.attribute, list(self.present)))
@@ -86,10 +75,10 @@ class Leaves:
         tables_at[nodes] = np.concatenate([[0], ends])[: len(nodes)]
         tables = np.full(int(ends[-1]) if len(nodes) else 1, 2, dtype=np.uint8)
         starts = np.repeat(tables_at[sides.nodes], np.diff(sides.offsets))
-        tables[starts + sides.codes] = ~sides.is_left
+        tables[starts + sides.codes] = sides.is_left
         for node in ordered.tolist():
             codes = np.array(self.present[int(forest.attribute[node])])
-            tables[tables_at[node] + codes] = codes > forest.cut[node]
+            tables[tables_at[node] + codes] = codes <= forest.cut[node]
         return tables_at, tables
 
 

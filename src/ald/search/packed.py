@@ -18,11 +18,14 @@ from ald.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
 from ald.data.coded import AuditData
 from ald.search import kernels
 from ald.search.counting import Histograms, Routing
+from ald.search.tree import Forest
 from ald.threads import in_threads
 
 # Rows below which another thread costs more than it saves.
 _WORTH_A_THREAD = 50_000
-_ROWS_AT_ONCE = 1 << 12
+# Rows that go down a tree together.
+_ROWS_AT_ONCE = 1 << 15
+_ROWS_PER_LEAF = 32
 # Rows of all samples below which drawing them in threads costs more than it saves.
 _WORTH_DRAWING_IN_THREADS = 500_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
@@ -292,7 +295,7 @@ class _Units:
         left, right = place_of[0::2], place_of[1::2]
         used = np.flatnonzero((left >= 0) | (right >= 0))
         nodes = routing.nodes[used]
-        sizes, cut = routing.sizes[used], routing.cut[used]
+        cut = routing.cut[used]
         bits = np.zeros(len(routing.nodes), np.uint64)
         few = routing.sizes < _BITS
         flags = routing.goes_left & few[routing.of_split]
@@ -309,7 +312,7 @@ class _Units:
         lengths = ends[nodes] - starts[nodes]
         place = np.concatenate([[0], np.cumsum(lengths)])
         arrays = (
-            starts[nodes], ends[nodes], routing.attributes[used], cut, np.where(routing.missing_left[used], 0, sizes),
+            starts[nodes], ends[nodes], routing.attributes[used], cut, routing.missing_left[used].astype(np.int64),
             bits[used], table_at, tables, place[:-1], left[used], right[used],
         )  # fmt: skip
         return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=lengths, total=int(place[-1]))
@@ -342,28 +345,29 @@ def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
     return layout, packed
 
 
-def count_leaves(
-    data: AuditData,
-    roots: IntArray,
-    attribute: IntArray,
-    children: tuple[IntArray, IntArray],
-    cut: IntArray,
-    tables: tuple[IntArray, ByteArray],
-    threads: int,
-) -> IntArray:
-    """People per node and cell at the leaves of trees, as `descend` of the kernels counts them: [nodes, cells]."""
+def count_leaves(data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int) -> IntArray:
+    """People per node and cell at the leaves of trees: [nodes, cells].
+
+    tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
+    right, 2 for neither.
+    """
     layout, packed = _pack(data, threads)
     sizes = np.array([each.size for each in data.attributes], dtype=np.int64)
     fields = layout.word, layout.shift, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
     counts = None if _all_ones(data.counts) else data.counts
-    work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * len(roots), dtype=np.int64)
+    # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
+    block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))
+    work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * forest.n_trees, dtype=np.int64)
 
     def count(part: slice) -> IntArray:
-        out = np.empty((len(attribute), data.n_cells), np.int64)
+        out = np.empty((forest.n_nodes, data.n_cells), np.int64)
         first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
-        arrays = (*fields, packed, counts, roots, attribute, *children, cut, *tables, out)
-        _kernel().descend(layout.n_words, layout.cell_bits, data.n_cells, first, last, arrays)
+        nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
+        _kernel().descend(
+            layout.n_words, layout.cell_bits, data.n_cells, first, last, block,
+            (*fields, packed, counts, *nodes, *tables, out),
+        )  # fmt: skip
         return out
 
     pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
-    return np.asarray(np.sum([np.zeros((len(attribute), data.n_cells), np.int64), *pieces], axis=0))
+    return np.asarray(np.sum([np.zeros((forest.n_nodes, data.n_cells), np.int64), *pieces], axis=0))

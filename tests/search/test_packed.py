@@ -1,0 +1,256 @@
+"""Packed rows: the compiled way to grow trees gives what the counters and tests in NumPy give, to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ald.data.coded import Attribute, AuditData, draw
+from ald.data.columns import compact
+from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
+from ald.search import packed
+from ald.search.counting import MemoryCounter
+from ald.search.growth import GrowthRules, grow, grow_forest
+from ald.search.membership import Leaves
+from ald.search.packed import Layout, PackedCounter
+from ald.search.tree import Forest
+
+_packed = pytest.importorskip("ald.search._packed", reason="needs the compiled kernels, which were not built")
+
+COLUMNS = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
+SIZES = {"numeric": (1, 3, 40, 300, 5000), "nominal": (1, 2, 8, 25, 63, 64, 100), "ordinal": (2, 6), "boolean": (2,)}
+RATES = {2: [(SELECTION,)], 4: [(ERROR,), (FPR, FNR), (SELECTION, ACCURACY)]}
+
+
+def random_data(seed: int, n: int, n_cells: int, weighted: bool = False, missing: bool = False) -> AuditData:
+    """Attributes of all kinds and sizes, some of which matter."""
+    rng = np.random.default_rng(seed)
+    attributes, codes = [], []
+    for a in range(int(rng.integers(1, 12))):
+        kind = str(rng.choice(list(SIZES)))
+        size = int(rng.choice(SIZES[kind]))
+        code = rng.integers(0, size, n) if rng.random() < 0.5 else np.minimum(rng.geometric(0.3, n) - 1, size - 1)
+        if missing and kind in ("numeric", "ordinal"):
+            code = np.where(rng.random(n) < 0.1, size, code)
+        values = np.sort(rng.normal(size=size)) * 10.0 ** rng.integers(-300, 300) if kind == "numeric" else None
+        levels = () if kind == "numeric" else tuple(map(str, range(size)))
+        attributes.append(Attribute(name=f"a{a}", kind=kind, values=values, levels=levels))
+        codes.append(compact(code, size))
+    score = sum(np.sin(code.astype(float) * rng.normal()) for code in codes[:3])
+    outcome = (rng.random(n) < 1 / (1 + np.exp(-score))).astype(np.uint8)
+    truth = (rng.random(n) < 0.2 + 0.5 * outcome).astype(np.uint8)
+    return AuditData(
+        attributes=tuple(attributes),
+        codes=tuple(codes),
+        cells=outcome if n_cells == 2 else outcome + 2 * truth,
+        counts=rng.integers(1, 50, n) if weighted else np.ones(n, np.int64),
+        n_cells=n_cells,
+    )
+
+
+def assert_same(first: Forest, second: Forest) -> None:
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
+    assert first.sides.as_dict() == second.sides.as_dict()
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.sampled_from([30, 400, 6000]),
+    n_cells=st.sampled_from([2, 4]),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    alpha=st.sampled_from([0.1, 0.5, 1.0]),
+    minbucket=st.sampled_from([1, 7, 50]),
+    bonferroni=st.booleans(),
+    effect=st.sampled_from([1.0, 1.7]),
+    pick=st.integers(0, 2),
+)
+def test_forests_are_the_same_to_the_last_bit(
+    seed: int, n: int, n_cells: int, weighted: bool, missing: bool, alpha: float, minbucket: int, bonferroni: bool,
+    effect: float, pick: int,
+) -> None:  # fmt: skip
+    """Splits, counts, statistics and p-values of packed rows are those of the counter in memory."""
+    data = random_data(seed, n, n_cells, weighted, missing)
+    rates = RateCounter(RATES[n_cells][pick % len(RATES[n_cells])], n_cells)
+    rules = GrowthRules(alpha=alpha, minbucket=minbucket, bonferroni=bonferroni)
+    forests = []
+    for is_available in (True, False):
+        rngs = [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
+            forests.append(grow_forest(data, rates, rules, rngs, effect=effect, threads=2))
+    assert_same(*forests)
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1))
+def test_samples_are_those_of_numpy(seed: int, n: int, share: float) -> None:
+    """The kernel draws the very rows that NumPy's generator would draw, and leaves the generator in the same state."""
+    data = random_data(seed, n, 2)
+    ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
+    counter = PackedCounter.drawn(data, share, [ours])
+    expected = PackedCounter.of(data, [draw(data.counts, int(share * n), theirs)])
+    assert counter._rows.tolist() == expected._rows.tolist()
+    assert counter.roots().tolist() == expected.roots().tolist()
+    assert ours.bit_generator.state == theirs.bit_generator.state
+
+
+@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
+def test_histograms_are_those_of_the_counter_in_memory(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+    """Counted level by level without a single test, both counters tell the same."""
+    data = random_data(seed, 300, n_cells, weighted, missing)
+    samples = [data.counts, np.where(np.arange(300) % 3, data.counts, 0)]
+    rates = RateCounter(RATES[n_cells][0], n_cells)
+
+    class Untested:
+        """A packed counter that nobody knows to be one."""
+
+        def __init__(self) -> None:
+            self.counter = PackedCounter.of(data, samples)
+            self.roots, self.histograms, self.split = (
+                self.counter.roots, self.counter.histograms, self.counter.split,
+            )  # fmt: skip
+
+    def grown(counter: Any) -> Forest:
+        rngs = [np.random.default_rng(seed), np.random.default_rng(seed + 1)]
+        return grow(counter, data.attributes, data.scores(), rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
+
+    assert_same(grown(Untested()), grown(MemoryCounter(data, samples)))
+
+
+@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
+def test_leaves_hold_whom_their_criteria_describe(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+    """People who were not there when the trees grew, with levels never seen, are at the leaves where NumPy says."""
+    everyone = random_data(seed, 3000, n_cells, weighted, missing)
+    first = np.arange(3000) < 300
+    data, others = (everyone.with_counts(np.where(kept, everyone.counts, 0)) for kept in (first, ~first))
+    rates = RateCounter(RATES[n_cells][0], n_cells)
+    rngs = [np.random.default_rng(each) for each in range(3)]
+    forest = grow_forest(data, rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
+    present = {a: [0, 1] for a, attribute in enumerate(data.attributes) if attribute.kind == "ordinal"}
+    leaves = Leaves(forest=forest, at=np.flatnonzero(forest.is_leaf), present=present)
+    usual = leaves.count(others, threads=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed, "available", lambda data: False)
+        assert leaves.count(others).tolist() == usual.tolist()
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250))
+def test_fields_of_a_layout_do_not_overlap(sizes: list[int], n_cells: int) -> None:
+    """Every code has bits of its own, above those of the cell, and words are not left empty."""
+    layout = Layout.of(np.array(sizes, dtype=np.int64), n_cells)
+    assert 1 << layout.cell_bits >= n_cells
+    used: dict[int, int] = {}
+    for size, word, shift in zip(sizes, layout.word.tolist(), layout.shift.tolist(), strict=True):
+        bits = ((1 << size.bit_length()) - 1) << shift
+        assert bits < 2**64
+        assert not bits & ((1 << layout.cell_bits) - 1)
+        assert not used.get(word, 0) & bits
+        used[word] = used.get(word, 0) | bits
+    assert layout.n_words == max([1, *(word + 1 for word in used)])
+
+
+def small_visit() -> dict[str, Any]:
+    """Arguments of `visit` for a node of two rows, all in order."""
+    one = np.zeros(1, np.int64)
+    return {
+        "word": np.array([0]), "shift": np.array([1]), "size": np.array([2]), "nominal": np.zeros(1, np.uint8),
+        "scores": np.array([0.0, 1.0]), "from": np.array([0, 3], np.uint64), "from_weights": None,
+        "start": one, "end": one + 2, "attribute": one, "cut": one, "missing_left": one, "bits": one.astype(np.uint64),
+        "table_at": one - 1, "tables": np.zeros(3, np.uint8), "place": one, "left": one, "right": one + 1,
+        "drawn": np.array([0, 0]), "min_bucket": np.array([1, 1]), "hits": one + 2, "bases": one + 3,
+        "critical": np.zeros(0), "to": np.zeros(2, np.uint64), "to_weights": None, "node_start": np.zeros(2, np.int64),
+        "node_end": np.zeros(2, np.int64), "statistic": np.zeros((1, 2)), "df": np.zeros((1, 2), np.int64),
+        "state": np.zeros(2, np.uint8), "found_cut": np.zeros(2, np.int64), "left_bits": np.zeros(2, np.uint64),
+        "present_bits": np.zeros(2, np.uint64), "left_counts": np.zeros((2, 2), np.int64),
+        "observed": np.zeros((2, 2), np.int64),
+    }  # fmt: skip
+
+
+def test_a_visit_parts_a_node() -> None:
+    """One row goes left and one right, and both are counted."""
+    arrays = small_visit()
+    _packed.visit(1, 1, 2, 0, 1, 1, tuple(arrays.values()))
+    assert (arrays["node_start"].tolist(), arrays["node_end"].tolist()) == ([0, 1], [1, 2])
+    assert arrays["to"].tolist() == [0, 3]
+    assert arrays["observed"].tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"end": np.array([3])},
+        {"start": np.array([-1])},
+        {"attribute": np.array([1])},
+        {"place": np.array([1])},
+        {"left": np.array([2])},
+        {"table_at": np.array([1])},
+        {"drawn": np.array([0, 1])},
+        {"drawn": np.array([0, 0, 0])},
+        {"shift": np.array([63])},
+        {"shift": np.array([0])},
+        {"word": np.array([1])},
+        {"scores": np.array([0.0])},
+        {"statistic": np.zeros((1, 1))},
+        {"observed": np.zeros((2, 1), np.int64)},
+        {"from_weights": np.array([1, 1])},
+        {"to": np.zeros(1, np.uint64)},
+        {"hits": np.array([2, 2])},
+        {"state": np.zeros(2, np.int64)},
+    ],
+)
+def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
+    """Requests that lead out of their arrays are errors, never reads out of bounds."""
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _packed.visit(1, 1, 2, 0, 1, 1, tuple((small_visit() | change).values()))
+
+
+def small_descent() -> dict[str, Any]:
+    """Arguments of `descend` for two rows and a tree with two leaves."""
+    return {
+        "word": np.array([0]), "shift": np.array([1]), "size": np.array([2]), "nominal": np.zeros(1, np.uint8),
+        "scores": np.array([0.0, 1.0]), "rows": np.array([0, 3], np.uint64), "counts": None,
+        "parent": np.array([-1, 0, 0]), "attribute": np.array([0, -1, -1]), "left": np.array([1, -1, -1]),
+        "right": np.array([2, -1, -1]), "cut": np.array([0, -1, -1]), "table_at": np.array([-1, -1, -1]),
+        "tables": np.zeros(3, np.uint8), "out": np.zeros((3, 2), np.int64),
+    }  # fmt: skip
+
+
+def test_rows_go_down_a_tree() -> None:
+    """Each ends at its leaf."""
+    arrays = small_descent()
+    _packed.descend(1, 1, 2, 0, 2, 1, tuple(arrays.values()))
+    assert arrays["out"].tolist() == [[0, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"parent": np.array([1, 0, 0])},
+        {"attribute": np.array([1, -1, -1])},
+        {"left": np.array([0, -1, -1])},
+        {"right": np.array([3, -1, -1])},
+        {"cut": np.array([2, -1, -1])},
+        {"table_at": np.array([1, -1, -1])},
+        {"counts": np.array([1])},
+        {"out": np.zeros((2, 2), np.int64)},
+    ],
+)
+def test_a_descent_refuses_trees_that_do_not_fit(change: dict[str, Any]) -> None:
+    """Trees that lead out of their arrays are errors, never reads out of bounds."""
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _packed.descend(1, 1, 2, 0, 2, 1, tuple((small_descent() | change).values()))
+
+
+def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where NumPy is to count, rows are not packed; nor where products of counts could overflow."""
+    data = random_data(0, 50, 2)
+    assert packed.available(data)
+    assert not packed.available(data.with_counts(data.counts * 2**30))
+    monkeypatch.setenv("ALD_KERNEL", "numpy")
+    assert not packed.available(data)
