@@ -53,7 +53,9 @@ def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData
     """The audit's steps on the same D1 and a changed D2."""
     usual = AuditData.halves
 
-    def halves(self: AuditData, rng: np.random.Generator, share: float = 0.5) -> tuple[AuditData, AuditData]:
+    def halves(
+        self: AuditData, rng: np.random.Generator, share: float = 0.5, threads: int = 1
+    ) -> tuple[AuditData, AuditData]:
         d1, d2 = usual(self, rng, share)
         return d1, change(d2)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import FloatArray, IntArray
+from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.evaluation import Assessment
 from ald.search.rules import complexities
@@ -43,24 +42,29 @@ def rank(
     """
     key = sort_key(assessment, ranking)
     undefined = np.isnan(assessment.log_p)
-    order = np.lexsort((np.arange(len(key)), key, undefined))
-    # Simplicity and canonical order matter within ties only: sort those few in Python.
-    ranked = key[order]
-    edges = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]))
-    for start in np.flatnonzero(np.diff(edges) > 1).tolist():
-        place = slice(int(edges[start]), int(edges[start + 1]))
-        tied = order[place].tolist()
-        simple = dict(zip(tied, complexities(criteria, tied, attributes), strict=True))
-        common = Counter(simple.values())
-
-        def canonical(
-            i: int, simple: dict[int, tuple[int, int]] = simple, common: Counter[tuple[int, int]] = common
-        ) -> tuple[bool, tuple[int, int], CodedCriterion]:
-            # A criterion that is simpler or more complex than all others need not be looked at.
-            return bool(undefined[i]), simple[i], criteria[i] if common[simple[i]] > 1 else ()
-
-        order[place] = sorted(tied, key=canonical)
+    # Simplicity matters within ties only, and canonical order within those that are equally simple.
+    words = np.zeros((len(key), 2), dtype=np.int64)
+    tied = np.concatenate([np.zeros(0, np.int64), *_tied(np.lexsort((key, undefined)), [key])])
+    if tied.size:
+        words[tied] = complexities(criteria, tied.tolist(), attributes)
+    order = np.lexsort((words[:, 1], words[:, 0], key, undefined))
+    start = np.empty(len(order), dtype=np.int64)
+    start[order] = np.arange(len(order))
+    for places in _tied(order, [key, words[:, 0], words[:, 1]]):
+        some = np.sort(start[places])
+        order[some] = sorted(order[some].tolist(), key=lambda i: (bool(undefined[i]), criteria[i]))
     return np.asarray(order)
+
+
+def _tied(order: IntArray, keys: Sequence[AnyArray]) -> list[IntArray]:
+    """The runs of neighbours in an order that are equal in all keys, of at least two."""
+    if len(order) == 0:
+        return []
+    differs = np.zeros(len(order) - 1, dtype=bool)
+    for key in keys:
+        differs |= key[order[1:]] != key[order[:-1]]
+    edges = np.concatenate([[0], np.flatnonzero(differs) + 1, [len(order)]])
+    return [order[edges[i] : edges[i + 1]].copy() for i in np.flatnonzero(np.diff(edges) > 1).tolist()]
 
 
 def sort_key(assessment: Assessment | Scores, ranking: str) -> FloatArray:

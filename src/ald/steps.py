@@ -102,7 +102,7 @@ def one_split(
     def step(name: str, share: float) -> None:
         say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
 
-    d1, d2 = data.halves(np.random.default_rng(halves_seed), config.fraction)
+    d1, d2 = data.halves(np.random.default_rng(halves_seed), config.fraction, threads)
     answers = []
     for number, question in enumerate(asked):
 

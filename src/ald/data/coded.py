@@ -16,10 +16,13 @@ from ald.arrays import AnyArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald.criterion import Condition, Interval, Levels
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
+from ald.threads import in_threads
 
 # Up to this many rows identical rows are always merged; above it only where that pays.
 ALWAYS_MERGE = 1_000_000
 _SAMPLE = 1 << 16
+# Rows from which another thread saves more than it costs.
+_WORTH_A_THREAD = 1 << 17
 # Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
 _DENSE_KEYS = 8
 
@@ -83,14 +86,17 @@ class AuditData:
         """Number of people per confusion cell."""
         return weighted_bincount(self.cells, self.counts, self.n_cells)
 
-    def with_counts(self, counts: IntArray) -> AuditData:
+    def with_counts(self, counts: IntArray, threads: int = 1) -> AuditData:
         """The same cells with other counts; empty cells are dropped, so that nothing of them remains."""
         kept = np.flatnonzero(counts)
+        columns: tuple[AnyArray, ...] = (counts, self.cells, *self.codes)
+        some = threads if len(counts) >= _WORTH_A_THREAD else 1
+        fewer, cells, *codes = in_threads(lambda column: column.take(kept), columns, some)
         return replace(
             self,
-            codes=tuple(code[kept] for code in self.codes),
-            cells=self.cells[kept],
-            counts=counts[kept],
+            codes=tuple(codes),
+            cells=cells,
+            counts=fewer,
             design=self.design.take(kept),
         )
 
@@ -98,7 +104,7 @@ class AuditData:
         """The same rows with other confusion cells: `table` holds the new cell of every old one."""
         return replace(self, cells=table.astype(np.uint8)[self.cells], n_cells=n_cells)
 
-    def halves(self, rng: np.random.Generator, share: float = 0.5) -> tuple[AuditData, AuditData]:
+    def halves(self, rng: np.random.Generator, share: float = 0.5, threads: int = 1) -> tuple[AuditData, AuditData]:
         """D1 of floor(share * N) people drawn at random without replacement, and D2 of all others.
 
         Clusters are drawn as a whole. Halves that were given are taken as they are.
@@ -107,7 +113,7 @@ class AuditData:
             first = np.where(self.design.half == 0, self.counts, 0)
         else:
             first = self.sample(share, rng)
-        return self.with_counts(first), self.with_counts(self.counts - first)
+        return self.with_counts(first, threads), self.with_counts(self.counts - first, threads)
 
     def sample(self, share: float, rng: np.random.Generator) -> IntArray:
         """How many people of each row are in a random sample of a share of all people, or of all clusters."""

@@ -16,7 +16,7 @@ from ald.search import kernels, packed
 from ald.search.association import Association, associate, combine
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
 from ald.search.packed import ASK, FOUND, PackedCounter, Plan, Tested
-from ald.search.segments import TIE, first_best, integer_sums, maxima, owner
+from ald.search.segments import TIE, few_sums, integer_sums, maxima, owner
 from ald.search.splitting import Splits, best_splits
 from ald.search.tree import Forest, Level, LevelSplits, Sides, in_preorder
 from ald.search.within import associate_within, best_splits_within
@@ -158,16 +158,27 @@ Select = Callable[[LevelTests, int], IntArray]
 
 def select_by_log_p(tests: LevelTests, tries: int) -> IntArray:
     """Smallest log p first, then largest statistic, then first column; within the tie tolerance values are equal."""
+    per_node = int(tests.per_node[1]) if len(tests.per_node) > 1 else 0
     order = np.full((len(tests.per_node) - 1, tries), -1, dtype=np.int64)
-    left = tests.significant.copy()
-    node = owner(tests.per_node)
+
+    # One row per attribute drawn: NumPy is fast along the longer axis.
+    def rows(column: AnyArray) -> AnyArray:
+        return np.ascontiguousarray(column.reshape(-1, per_node)[nodes].T)
+
+    nodes = np.flatnonzero(tests.significant.reshape(-1, per_node).any(axis=1)) if per_node else np.zeros(0, np.int64)
+    if len(nodes) == 0:
+        return order
+    left, value = rows(tests.significant), rows(-tests.association.log_p)
+    statistic = rows(tests.association.statistic)
     for attempt in range(tries):
-        value = np.where(left, -tests.association.log_p, -np.inf)
-        best = maxima(value, tests.per_node)[node]
-        tied = left & (value >= best - TIE * np.abs(best))
-        chosen, _ = first_best(np.where(tied, tests.association.statistic, -np.inf), tests.per_node)
-        order[:, attempt] = chosen
-        left[chosen[chosen >= 0]] = False
+        best = np.where(left, value, -np.inf).max(axis=0)
+        with np.errstate(invalid="ignore"):
+            tied = left & (value >= best - TIE * np.abs(best))
+        largest = np.where(tied, statistic, -np.inf).max(axis=0)
+        tied &= statistic >= largest - TIE * np.abs(largest)
+        chosen = np.where(tied.any(axis=0), tied.argmax(axis=0), -1)
+        order[nodes, attempt] = np.where(chosen >= 0, nodes * per_node + chosen, -1)
+        left[chosen[chosen >= 0], np.flatnonzero(chosen >= 0)] = False
     return order
 
 
@@ -336,9 +347,7 @@ class _Grower:
         cutter: Cutter
         if isinstance(counter, PackedCounter):
             tested = counter.tests(open_nodes, drawn, min_bucket, self.plan)
-            association = combine(
-                tested.statistic if self.effect == 1.0 else tested.statistic / self.effect, tested.df, self.rates
-            )
+            association = self._association(tested)
             cutter = partial(self._cut_tested, counter, tested, nodes, attributes, min_bucket)
         else:
             histograms = self._observed(counter.histograms(nodes, attributes), attributes)
@@ -352,6 +361,20 @@ class _Grower:
             significant=self._significant(association, per_node),
         )
         return tests, cutter
+
+    def _association(self, tested: Tested) -> Association:
+        """What the counter found, as tests. Where nothing can be significant, the p-value is not worth its time: 1."""
+        statistic = tested.statistic if self.effect == 1.0 else tested.statistic / self.effect
+        known = len(self.plan.critical)
+        if known == 0 or not self.rates.disjoint:
+            return combine(statistic, tested.df, self.rates)
+        df = few_sums(tested.df, 0)
+        total = tested.statistic.sum(axis=0)
+        worth = np.flatnonzero((df >= known) | (total >= self.plan.critical[np.minimum(df, known - 1)]))
+        some = combine(statistic[:, worth], tested.df[:, worth], self.rates)
+        association = Association(statistic=statistic.sum(axis=0), df=df, log_p=np.where(df > 0, 0.0, np.nan))
+        association.log_p[worth] = some.log_p
+        return association
 
     def _associate(self, histograms: Histograms, attributes: IntArray) -> Association:
         """The tests of all requests, a few at a time: their arrays then stay in the processor's cache."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ald.arrays import IntArray
 from ald.criterion import Criterion
 from ald.data.coded import Attribute, AuditData
 from ald.search.derived import Derived
@@ -75,10 +76,8 @@ def complexity(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> tu
     return len(criterion), words
 
 
-def complexities(
-    criteria: Sequence[CodedCriterion], some: Sequence[int], attributes: Sequence[Attribute]
-) -> list[tuple[int, int]]:
-    """The complexity of some of the criteria."""
+def complexities(criteria: Sequence[CodedCriterion], some: Sequence[int], attributes: Sequence[Attribute]) -> IntArray:
+    """The complexity of some of the criteria: [some, 2]."""
     if isinstance(criteria, LeafCriteria):
-        return [(conditions, words) for conditions, words in criteria.complexity[some].tolist()]
-    return [complexity(criteria[i], attributes) for i in some]
+        return np.asarray(criteria.complexity[some])
+    return np.array([complexity(criteria[i], attributes) for i in some], dtype=np.int64).reshape(-1, 2)
