@@ -1,0 +1,373 @@
+/* Association tests and best cuts of the attributes of a node, from its histograms.
+ *
+ * What ald.search.association and ald.search.splitting compute, to the last bit: sums of integers are exact, and sums
+ * of floating-point numbers are taken in NumPy's order.
+ */
+#ifndef ALD_TESTS_H
+#define ALD_TESTS_H
+
+#include "_rows.h"
+#include <math.h>
+
+#define TIE 1e-9
+#define NOISE 1e-18
+/* Up to this many levels present all partitions are looked at where the order by means is not enough: in Python. */
+#define ENUMERATED_LEVELS 20
+
+enum { NONE = 0, FOUND = 1, ASK = 2 };
+
+/* NumPy's sum of neighbouring numbers, in its order. */
+static double
+pairwise(const double *v, int64_t n)
+{
+    if (n < 8) {
+        double sum = -0.0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += v[i];
+        }
+        return sum;
+    }
+    if (n <= 128) {
+        double r[8];
+        int64_t i;
+        for (int j = 0; j < 8; j++) {
+            r[j] = v[j];
+        }
+        for (i = 8; i < n - n % 8; i += 8) {
+            for (int j = 0; j < 8; j++) {
+                r[j] += v[i + j];
+            }
+        }
+        double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        for (; i < n; i++) {
+            sum += v[i];
+        }
+        return sum;
+    }
+    int64_t half = n / 2;
+    half -= half % 8;
+    return pairwise(v, half) + pairwise(v + half, n - half);
+}
+
+/* As numpy.add.reduceat gives it for one segment. */
+INLINE double
+segment_sum(const double *v, int64_t n)
+{
+    return n == 0 ? 0.0 : n == 1 ? v[0] : v[0] + pairwise(v + 1, n - 1);
+}
+
+/* The sum of integers below 2^53: exact in any order, and therefore in four parts. */
+INLINE double
+total_of(const double *count, int64_t n)
+{
+    double parts[4] = {0, 0, 0, 0};
+    int64_t e = 0;
+    for (; e + 4 <= n; e += 4) {
+        for (int j = 0; j < 4; j++) {
+            parts[j] += count[e + j];
+        }
+    }
+    for (; e < n; e++) {
+        parts[0] += count[e];
+    }
+    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
+/* The people of some cells, per code that occurs, and their total. */
+INLINE double
+add_cells(const Work *work, int64_t cells, int64_t n, double *out)
+{
+    int first = 1;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        if (!(cells >> c & 1)) {
+            continue;
+        }
+        const double *count = work->count + c * work->capacity;
+        if (first) {
+            memcpy(out, count, (size_t)n * sizeof(double));
+        }
+        else {
+            for (int64_t e = 0; e < n; e++) {
+                out[e] += count[e];
+            }
+        }
+        first = 0;
+    }
+    return total_of(out, n);
+}
+
+/* hit * bases - base * hits, exactly, then rounded. */
+INLINE double
+cross_product(double hit, double base, double hits, double bases, int small)
+{
+    return small ? hit * bases - base * hits
+                 : (double)((int64_t)hit * (int64_t)bases - (int64_t)base * (int64_t)hits);
+}
+
+/* Up to so many people the products of two counts are exact in floating point. */
+#define SMALL ((double)(1 << 26))
+
+/* Scores shifted and scaled to [0, 1] within the node, as ald.search.association.scaled does. */
+INLINE void
+scale_scores(const Work *work, const Field *field, int64_t n, double *x)
+{
+    const double *scores = field->scores;
+    const int64_t *code = work->code;
+    double low = n ? scores[code[0]] : 0.0, high = n ? scores[code[n - 1]] : 0.0, width = high - low;
+    if (isinf(width)) {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = (scores[code[e]] / 2 - low / 2) / (high / 2 - low / 2);
+        }
+    }
+    else if (width > 0) {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = (scores[code[e]] - low) / width;
+        }
+    }
+    else {
+        memset(x, 0, (size_t)n * sizeof(double));
+    }
+}
+
+/* The association of an attribute with one rate: see ald.search.association.associate. Returns the statistic. */
+INLINE double
+associate(const Work *work, const Field *field, int64_t n, double hits, double bases, int64_t *df)
+{
+    const double *hit = work->hit, *base = work->base;
+    const int small = bases <= SMALL;
+    double *v = work->v, *x = work->x, statistic;
+    int64_t present = 0;
+    for (int64_t e = 0; e < n; e++) {
+        present += base[e] > 0;
+    }
+    *df = 0;
+    if (present < 2 || hits <= 0 || hits >= bases) {
+        return 0.0;
+    }
+    *df = field->nominal ? present - 1 : 1;
+    if (field->nominal) {
+        for (int64_t e = 0; e < n; e++) {
+            const double cross = cross_product(hit[e], base[e], hits, bases, small);
+            v[e] = base[e] > 0 ? cross * cross / base[e] : 0.0;
+        }
+        statistic = segment_sum(v, n);
+    }
+    else {
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = base[e] * x[e];
+        }
+        const double mean = segment_sum(v, n) / bases;
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = x[e] - mean;
+        }
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = cross_product(hit[e], base[e], hits, bases, small) * x[e];
+        }
+        const double sums = segment_sum(v, n);
+        for (int64_t e = 0; e < n; e++) {
+            v[e] = base[e] * x[e] * x[e];
+        }
+        statistic = sums * sums / segment_sum(v, n);
+    }
+    statistic = statistic / (hits * (bases - hits)) * (bases - 1.0) / bases;
+    return statistic >= NOISE ? statistic : 0.0;
+}
+
+/* Adds the two-sample statistic of every cut to cut[]: hit and base become running sums. */
+INLINE void
+add_two_sample(const Work *work, int64_t n, double hits, double bases, int first)
+{
+    double *hit = work->hit, *base = work->base, *cut = work->cut;
+    const int small = bases <= SMALL;
+    for (int64_t e = 1; e < n; e++) {
+        hit[e] += hit[e - 1];
+        base[e] += base[e - 1];
+    }
+    const double margin = hits * (bases - hits), most = bases - 1;
+    for (int64_t e = 0; e < n; e++) {
+        const double cross = cross_product(hit[e], base[e], hits, bases, small);
+        const double scale = margin * (base[e] * (bases - base[e]));
+        const double value = scale > 0 ? cross * cross / scale * most : 0.0;
+        cut[e] = first ? value : cut[e] + value;
+    }
+}
+
+/* What is found out about an attribute in a node. */
+typedef struct {
+    double *statistic;
+    int64_t *df;
+    Py_ssize_t n_requests;
+    uint8_t *state;
+    int64_t *cut;
+    uint64_t *left_bits, *present_bits;
+    int64_t *left, *observed;
+} Found;
+
+/* The best admissible cut of the codes in their present order: its last position on the left, or -1. */
+INLINE int64_t
+best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, double *best, double *unrestricted)
+{
+    const double *cut = work->cut;
+    const int64_t capacity = work->capacity;
+    *best = 0.0;
+    *unrestricted = 0.0;
+    int64_t left = 0, from = -1, to = -1;
+    for (int64_t e = 0; e < n; e++) {
+        for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+            left += (int64_t)work->count[c * capacity + e];
+        }
+        if (left < n_observed && cut[e] > *unrestricted) {
+            *unrestricted = cut[e];
+        }
+        if (left >= min_bucket && n_observed - left >= min_bucket) {
+            from = from < 0 ? e : from;
+            to = e;
+            if (cut[e] > *best) {
+                *best = cut[e];
+            }
+        }
+    }
+    if (*best <= 0) {
+        return -1;
+    }
+    const double threshold = *best - TIE * *best;
+    for (int64_t e = from; e <= to; e++) {
+        if (cut[e] > 0 && cut[e] >= threshold) {
+            return e;
+        }
+    }
+    return -1;
+}
+
+/* Orders the codes by their rate, the first ones first among equals. */
+INLINE void
+order_by_mean(const Work *work, int64_t n)
+{
+    double *mean = work->v;
+    for (int64_t e = 0; e < n; e++) {
+        mean[e] = work->hit[e] / (work->base[e] > 1 ? work->base[e] : 1);
+    }
+    for (int64_t e = 1; e < n; e++) {
+        for (int64_t at = e; at > 0 && mean[at - 1] > mean[at]; at--) {
+#define SWAP(TYPE, ARRAY)                                                                  \
+    do {                                                                                   \
+        const TYPE other = (ARRAY)[at];                                                    \
+        (ARRAY)[at] = (ARRAY)[at - 1];                                                     \
+        (ARRAY)[at - 1] = other;                                                           \
+    } while (0)
+            SWAP(double, mean);
+            SWAP(int64_t, work->code);
+            SWAP(double, work->hit);
+            SWAP(double, work->base);
+            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+                SWAP(double, work->count + c * work->capacity);
+            }
+        }
+    }
+}
+
+INLINE void
+split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const double *hits, const double *bases,
+      const Found *found, Py_ssize_t request)
+{
+    const int64_t capacity = work->capacity;
+    int64_t n_observed = 0;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        n_observed += found->observed[request * work->n_cells + c];
+    }
+    uint64_t present = 0;
+    int64_t lowest = n ? work->code[0] : 0;
+    if (field->nominal) {
+        if (work->n_rates > 1 || field->size >= MOST_BITS) {
+            found->state[request] = ASK;
+            return;
+        }
+        for (int64_t e = 0; e < n; e++) {
+            present |= (uint64_t)1 << work->code[e];
+        }
+        order_by_mean(work, n);
+    }
+    for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+        if (work->n_rates > 1) {
+            add_cells(work, work->hits[r], n, work->hit);
+            add_cells(work, work->bases[r], n, work->base);
+        }
+        add_two_sample(work, n, hits[r], bases[r], r == 0);
+    }
+    double best, unrestricted;
+    int64_t last = best_cut(work, n, n_observed, min_bucket, &best, &unrestricted);
+    if (field->nominal && n <= ENUMERATED_LEVELS && !(best >= unrestricted * (1 - TIE))) {
+        found->state[request] = ASK;
+        return;
+    }
+    if (last < 0) {
+        return;
+    }
+    int64_t *left = found->left + request * work->n_cells;
+    const int64_t *observed = found->observed + request * work->n_cells;
+    uint64_t bits = 0;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        left[c] = 0;
+        for (int64_t e = 0; e <= last; e++) {
+            left[c] += (int64_t)work->count[c * capacity + e];
+        }
+    }
+    found->cut[request] = work->code[last];
+    if (field->nominal) {
+        for (int64_t e = 0; e <= last; e++) {
+            bits |= (uint64_t)1 << work->code[e];
+        }
+        /* The first level present names the left side. */
+        if (!(bits >> lowest & 1)) {
+            bits = present & ~bits;
+            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+                left[c] = observed[c] - left[c];
+            }
+        }
+        found->left_bits[request] = bits;
+        found->present_bits[request] = present;
+    }
+    found->state[request] = FOUND;
+}
+
+/* Counts, tests and cuts the drawn attributes of one node. */
+INLINE void
+test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn,
+          int64_t min_bucket, const Found *found, Py_ssize_t request)
+{
+    count_rows(work, rows, weights, n, drawn);
+    double hits[64], bases[64];
+    for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
+        const Field *field = &work->fields[drawn[j]];
+        int64_t missing[256];
+        const int64_t codes = compact(work, field, rows, n, missing);
+        for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+            found->observed[request * work->n_cells + c] = (int64_t)total_of(work->count + c * work->capacity, codes);
+        }
+        found->state[request] = NONE;
+        double total = 0.0;
+        int64_t degrees = 0;
+        for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+            hits[r] = add_cells(work, work->hits[r], codes, work->hit);
+            bases[r] = add_cells(work, work->bases[r], codes, work->base);
+            if (!field->nominal) {
+                scale_scores(work, field, codes, work->x);
+            }
+            int64_t df;
+            const double statistic = associate(work, field, codes, hits[r], bases[r], &df);
+            found->statistic[r * found->n_requests + request] = statistic;
+            found->df[r * found->n_requests + request] = df;
+            total += statistic;
+            degrees += df;
+        }
+        if (degrees == 0) {
+            continue;
+        }
+        if (work->disjoint && degrees < work->n_critical && total < work->critical[degrees]) {
+            continue;
+        }
+        split(work, field, codes, min_bucket, hits, bases, found, request);
+    }
+}
+
+#endif
