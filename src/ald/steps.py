@@ -20,7 +20,7 @@ from ald.questions import Question
 from ald.ranking import Scores, joined, listed, rank
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.derived import extended
-from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow_forest
+from ald.search.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
 from ald.search.membership import member_mask
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, named_in
@@ -33,8 +33,7 @@ Progress = Callable[[str, float], None]
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
-# Bytes that growing a tree takes per row of D1, and the part of the memory that is for this.
-_BYTES_PER_TREE_ROW = 16
+# The part of the memory that is for growing trees.
 _SHARE_FOR_TREES = 4
 # Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
 _PATTERNS = 8
@@ -181,7 +180,7 @@ def search(
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
-    parts = tree_parts(len(d1.cells), len(rngs), memory_limit)
+    parts = tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit)
 
     def grown(part: slice) -> Forest:
         def share(done: float) -> None:
@@ -197,14 +196,16 @@ def search(
     return forest, representative_candidates(d1, rates, forest, config, terms, progress)
 
 
-def tree_parts(rows: int, trees: int, memory_limit: int | None) -> list[slice]:
+def tree_parts(tree: int, trees: int, memory_limit: int | None) -> list[slice]:
     """The trees that are grown at a time. Every tree has a generator of its own, so this changes no result.
 
-    >>> tree_parts(10**7, 25, 4 * 10**9)
+    tree: the bytes that growing one tree takes.
+
+    >>> tree_parts(16 * 10**7, 25, 4 * 10**9)
     [slice(0, 6, None), slice(6, 12, None), slice(12, 18, None), slice(18, 24, None), slice(24, 25, None)]
     """
     limit = memory_limit or (machine_memory() // 2)
-    most = max(1, limit // _SHARE_FOR_TREES // max(rows * _BYTES_PER_TREE_ROW, 1))
+    most = max(1, limit // _SHARE_FOR_TREES // max(tree, 1))
     return [slice(start, min(start + most, trees)) for start in range(0, trees, most)]
 
 

@@ -26,6 +26,8 @@ from ald.threads import in_threads
 SAMPLE_SHARE = 0.632
 # Rows of all samples below which drawing them in threads costs more than it saves.
 _WORTH_A_THREAD = 500_000
+# Bytes per row of a tree's sample where rows are not packed.
+_UNPACKED_BYTES = 16
 # Entries of histograms that are tested at once.
 _ENTRIES_AT_ONCE = 1 << 15
 # Degrees of freedom per rate for which significance is known beforehand, and the smallest alpha for which it is.
@@ -180,6 +182,14 @@ def select_by_log_p(tests: LevelTests, tries: int) -> IntArray:
         order[nodes, attempt] = np.where(chosen >= 0, nodes * per_node + chosen, -1)
         left[chosen[chosen >= 0], np.flatnonzero(chosen >= 0)] = False
     return order
+
+
+def bytes_per_row(data: AuditData) -> int:
+    """The memory that growing one tree takes for every row of the data."""
+    if not packed.available(data):
+        return _UNPACKED_BYTES
+    # A row is in two places while it moves; with it its weight, where rows stand for several people.
+    return 16 * (packed.words_per_row(data) + int(data.total > len(data.cells)))
 
 
 def grow_forest(

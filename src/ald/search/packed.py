@@ -72,6 +72,11 @@ class Layout:
         return cls(word=word, shift=shift, n_words=max(1, len(used)), cell_bits=cell_bits)
 
 
+def words_per_row(data: AuditData) -> int:
+    """How many words a packed row has."""
+    return Layout.of(np.array([attribute.size for attribute in data.attributes]), data.n_cells).n_words
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What every node is tested for. `hits` and `bases`: the cells of every rate, as bits.
