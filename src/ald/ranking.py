@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import AnyArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.evaluation import Assessment
 from ald.search.rules import complexities
@@ -43,28 +43,26 @@ def rank(
     key = sort_key(assessment, ranking)
     undefined = np.isnan(assessment.log_p)
     # Simplicity matters within ties only, and canonical order within those that are equally simple.
+    order = np.lexsort((key, undefined))
     words = np.zeros((len(key), 2), dtype=np.int64)
-    tied = np.concatenate([np.zeros(0, np.int64), *_tied(np.lexsort((key, undefined)), [key])])
+    tied = order[_equal_neighbours(order, [key])]
     if tied.size:
         words[tied] = complexities(criteria, tied.tolist(), attributes)
-    order = np.lexsort((words[:, 1], words[:, 0], key, undefined))
-    start = np.empty(len(order), dtype=np.int64)
-    start[order] = np.arange(len(order))
-    for places in _tied(order, [key, words[:, 0], words[:, 1]]):
-        some = np.sort(start[places])
-        order[some] = sorted(order[some].tolist(), key=lambda i: (bool(undefined[i]), criteria[i]))
-    return np.asarray(order)
+        order = np.lexsort((words[:, 1], words[:, 0], key, undefined))
+    places = np.flatnonzero(_equal_neighbours(order, [key, words[:, 0], words[:, 1]]))
+    exact = {i: criteria[i] for i in order[places].tolist()}
+    ranks = sorted(exact, key=lambda i: exact[i])
+    canonical = np.zeros(len(key), dtype=np.int64)
+    canonical[ranks] = np.arange(len(ranks))
+    return np.lexsort((canonical, words[:, 1], words[:, 0], key, undefined)) if ranks else order
 
 
-def _tied(order: IntArray, keys: Sequence[AnyArray]) -> list[IntArray]:
-    """The runs of neighbours in an order that are equal in all keys, of at least two."""
-    if len(order) == 0:
-        return []
-    differs = np.zeros(len(order) - 1, dtype=bool)
+def _equal_neighbours(order: IntArray, keys: Sequence[AnyArray]) -> BoolArray:
+    """Which places of an order have a neighbour that is equal in all keys."""
+    equal = np.ones(max(len(order) - 1, 0), dtype=bool)
     for key in keys:
-        differs |= key[order[1:]] != key[order[:-1]]
-    edges = np.concatenate([[0], np.flatnonzero(differs) + 1, [len(order)]])
-    return [order[edges[i] : edges[i + 1]].copy() for i in np.flatnonzero(np.diff(edges) > 1).tolist()]
+        equal &= key[order[1:]] == key[order[:-1]]
+    return np.concatenate([equal, [False]]) | np.concatenate([[False], equal]) if len(order) else np.zeros(0, bool)
 
 
 def sort_key(assessment: Assessment | Scores, ranking: str) -> FloatArray:

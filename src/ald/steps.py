@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -28,11 +29,14 @@ from ald.search.scoring import Terms as SearchTerms
 from ald.search.tree import CodedCriterion, Forest
 from ald.statistics import adjust as adjust_p
 from ald.statistics import rounded
+from ald.threads import in_threads
 
 Progress = Callable[[str, float], None]
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
+# Rows of all trees from which threads grow trees of their own.
+_WORTH_GROUPS = 5_000_000
 # The part of the memory that is for growing trees.
 _SHARE_FOR_TREES = 4
 # Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
@@ -180,15 +184,23 @@ def search(
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
-    parts = tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit)
+    done = np.zeros(len(rngs))
 
-    def grown(part: slice) -> Forest:
-        def share(done: float) -> None:
-            progress((part.start + done * (part.stop - part.start)) / len(rngs) / 2)
+    def grown(part: slice, threads: int) -> Forest:
+        def share(of_part: float) -> None:
+            done[part] = of_part
+            progress(float(done.mean()) / 2)
 
         return grow_forest(d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share)
 
-    forest = Forest.joined([grown(part) for part in parts])
+    forests = []
+    for part in tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit):
+        # With many rows every thread grows trees of its own: while one asks for statistics, another counts.
+        groups = threads if (part.stop - part.start) * len(d1.cells) >= _WORTH_GROUPS else 1
+        edges = np.linspace(part.start, part.stop, groups + 1).astype(int).tolist()
+        pieces = [slice(a, b) for a, b in pairwise(edges)]
+        forests += in_threads(partial(grown, threads=threads // groups), pieces, threads)
+    forest = Forest.joined(forests)
     if not config.explores:
         return forest, candidates(forest, d1)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
