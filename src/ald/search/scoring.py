@@ -18,12 +18,12 @@ from ald.arrays import FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.notions import RateCounter
 from ald.search.coarse import CoarseView
+from ald.search.evidence import Comparison
 from ald.search.membership import count_members
 from ald.search.segments import few_sums
-from ald.search.splitting import two_sample
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
-from ald.stratified import SPREAD, cmh_terms, combined_statistic, mantel_haenszel, residuals
+from ald.stratified import mantel_haenszel, residuals
 
 # Effective numbers of different cut points of a continuous attribute, and of different intervals that hold half of the
 # people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
@@ -92,6 +92,13 @@ class Scorer:
         self.people = int(view.totals.sum())
         self._prices: dict[tuple[CodedCondition, bool], float] = {}
         self.smallest = max(20, int(0.005 * self.people))
+        self.comparison = Comparison(
+            everyone=self.totals,
+            rates=rates,
+            direction=terms.direction,
+            effect=terms.effect,
+            smallest=self.smallest,
+        )
         data = view.data
         self.people_by_code = [
             np.zeros(0) if a.is_nominal else weighted_bincount(codes, data.counts, a.size + 1)[: a.size]
@@ -111,46 +118,11 @@ class Scorer:
 
     def statistic(self, inside: IntArray) -> FloatArray:
         """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
-        value = self.marginal(inside)
-        if self.n_patterns > 1:
-            # As on D2: what counts is the weaker of the marginal and the stratified evidence.
-            value = np.minimum(value, self.within(self.by_pattern(inside), self.totals))
-        n = few_sums(inside, -1)
-        outside = self.people - n
-        if self.n_references > 1:
-            others = (self.totals - self.by_pattern(inside))[..., 1, :]
-            outside = others.sum(axis=(-3, -2, -1))
-        return np.where((n >= self.smallest) & (outside >= self.smallest), value, 0.0)
+        return self.comparison.statistic(inside)
 
-    def marginal(self, inside: IntArray) -> FloatArray:
-        """The statistic of groups whatever other groups people are in: within strata given only."""
-        if not self.plain:
-            return self.within(self.by_pattern(inside).sum(axis=-4), self.totals.sum(axis=0))
-        counts = self.pooled(inside)
-        shape = (-1,) + (1,) * (counts.ndim - 1)
-        hits, bases = self.hits.reshape(shape), self.bases.reshape(shape)
-        hit, base = self.rates.hit(counts), self.rates.base(counts)
-        value = two_sample(hit, base, hits, bases) if self.rates.disjoint else best_rate(hit, base, hits, bases)
-        return value if self.terms.effect == 1.0 else value / self.terms.effect
-
-    def within(self, inside: IntArray, totals: IntArray) -> FloatArray:
-        """The statistic of groups within strata.
-
-        totals: [strata (in one axis or more), references, cells]; inside: the same, after the axes of groups.
-        """
-        groups = inside.shape[: inside.ndim - totals.ndim]
-        totals = totals.reshape(-1, *totals.shape[-2:])
-        inside = inside.reshape(*groups, *totals.shape)
-        group = few_sums(inside, -2)
-        # With a reference group, the others are its members who are not in the group; without, all who are not.
-        everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
-        excess, variance = cmh_terms(group, everyone, self.rates)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(variance > SPREAD, excess * excess / variance, 0.0)
-        if self.terms.direction:
-            signs = self.rates.signs.reshape(-1, *(1,) * (excess.ndim - 1))
-            parts = np.where(excess * signs * self.terms.direction > 0, parts, 0.0)
-        return combined_statistic(parts, self.rates.disjoint) / self.terms.effect
+    def beside(self, totals: IntArray) -> Comparison:
+        """How conditions are compared that are told beside a group, whose two sides double the patterns in `totals`."""
+        return replace(self.comparison, everyone=self.by_pattern(totals), smallest=0)
 
     def differences(self, inside: IntArray) -> tuple[FloatArray, IntArray]:
         """Per rate the differences of groups within strata given, and their bases, from counts [groups, cells]."""
@@ -242,9 +214,3 @@ class Scorer:
     def price(self, criterion: CodedCriterion) -> float:
         """The price of a whole description: which attributes, and what to say of each."""
         return self.choice_price(len(criterion)) + sum(self.condition_price(c, alone=True) for c in criterion)
-
-
-def best_rate(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
-    """The largest of the rates' own statistics, for rates whose rows overlap."""
-    parts = [two_sample(hit[r : r + 1], base[r : r + 1], hits[r : r + 1], bases[r : r + 1]) for r in range(len(hit))]
-    return np.asarray(np.max(parts, axis=0))

@@ -223,12 +223,7 @@ class Sharpener:
         inside = tables[j]
         outside = self.root[j] - inside
         both = np.concatenate([inside, outside], axis=1)[None]
-        totals = self.scorer.by_pattern(both[0].sum(axis=0))
-
-        def statistic(counts: IntArray) -> FloatArray:
-            within = self.scorer.within(self.scorer.by_pattern(counts), totals)
-            return np.minimum(within, self.scorer.marginal(counts))
-
+        statistic = self.scorer.beside(both[0].sum(axis=0)).statistic
         choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
         return float(choice.value[0]) + self.scorer.choice_price(1) + _TOGETHER
 
@@ -307,7 +302,8 @@ class _Ends:
         return low, high
 
     def _statistic(self, choices: IntArray, other: int) -> FloatArray:
-        return self.scorer.statistic(np.abs(self.running[choices] - self.running[other]))
+        low, high = np.minimum(choices, other), np.maximum(choices, other)
+        return self.scorer.comparison.between(self.running, low, high)
 
     def strongest(self, choices: IntArray, other: int, current: int) -> int:
         """The end among the choices that gives the strongest group, the other end kept."""
