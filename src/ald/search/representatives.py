@@ -16,6 +16,7 @@ from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
 from ald.search.coarse import coarse_view
+from ald.search.conditions import Conditions
 from ald.search.membership import count_members, member_mask, membership_strata
 from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import complexity
@@ -64,6 +65,7 @@ def representatives(
     """
     view = coarse_view(data)
     plain = Scorer(view, rates, terms=terms)
+    conditions = Conditions(plain.prices, len(rates.rates))
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
     nodes = forest_nodes(paths, plain)
     taken: list[CodedCriterion] = []
@@ -73,8 +75,8 @@ def representatives(
         patterns = membership_strata(masks) if masks else None
         if patterns is not None and (int(patterns.max()) + 1) * prod(plain.block) > MAX_CELLS:
             break
-        scorer = Scorer(view, rates, patterns, terms)
-        sharpener = Sharpener(scorer)
+        scorer = Scorer(view, rates, patterns, terms, plain.prices)
+        sharpener = Sharpener(scorer, conditions)
         own = sharpener.singles()
         found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))
         if not taken:

@@ -14,7 +14,7 @@ import numpy as np
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.search import kernels
-from ald.search.conditions import Choice, best_condition
+from ald.search.conditions import Best, Conditions
 from ald.search.scoring import Scorer
 from ald.search.segments import few_sums
 from ald.search.tree import CodedCondition, CodedCriterion
@@ -31,8 +31,9 @@ _TOGETHER = 2.0
 class Sharpener:
     """The data in bins, and what groups of it are worth."""
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, conditions: Conditions) -> None:
         self.scorer, self.view, self.data = scorer, scorer.view, scorer.view.data
+        self.prices, self.conditions = scorer.prices, conditions
         self.k = len(self.view.columns)
         self.root = [self.view.table(j) for j in range(self.k)]
         self.masks: dict[CodedCondition, BoolArray] = {}
@@ -41,13 +42,11 @@ class Sharpener:
 
     def singles(self) -> list[CodedCriterion]:
         """The best condition on every attribute by itself, best first."""
-        found = []
-        for j in range(self.k):
-            choice = best_condition(self.scorer, j, self.root[j][None], self.scorer.statistic, np.array([True]))
-            if np.isfinite(choice.value[0]):
-                criterion = self._refined(self._with((), j, choice, 0), j)
-                found.append((self.value(criterion), criterion))
-        return [criterion for _, criterion in sorted(found)]
+        tables, alone = [table[None] for table in self.root], np.ones((1, self.k), bool)
+        best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
+        chosen = np.flatnonzero(np.isfinite(best.value[0])).tolist()
+        found = [self._refined((best.condition(0, j),), j) for j in chosen]
+        return [criterion for _, criterion in sorted(zip(self.values_of(found), found, strict=True))]
 
     def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
         """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
@@ -65,7 +64,7 @@ class Sharpener:
                     visited.add(following)
                     moved.append(following)
             active = moved
-        finished.update({criterion: self.value(criterion) for criterion in active})
+        finished.update(zip(active, self.values_of(active), strict=True))
         return self.polished(finished)
 
     # What groups are
@@ -93,44 +92,36 @@ class Sharpener:
 
     def value(self, criterion: CodedCriterion) -> float:
         """Evidence plus price; nothing to say about everyone."""
-        if criterion not in self.values:
-            statistic = self.scorer.statistic(self.counts(self.mask(criterion))[None])
-            evidence = float(self.scorer.log_p(statistic)[0]) if criterion else 0.0
-            self.values[criterion] = evidence + self.scorer.price(criterion)
-        return self.values[criterion]
+        return self.values_of([criterion])[0]
+
+    def values_of(self, criteria: Sequence[CodedCriterion]) -> list[float]:
+        """The values of many groups."""
+        new = list(dict.fromkeys(criterion for criterion in criteria if criterion not in self.values))
+        if new:
+            inside = np.stack([self.counts(self.mask(criterion)) for criterion in new])
+            log_p = self.scorer.log_p(self.scorer.statistic(inside)).tolist()
+            for criterion, evidence in zip(new, log_p, strict=True):
+                self.values[criterion] = (evidence if criterion else 0.0) + self.prices.criterion(criterion)
+        return [self.values[criterion] for criterion in criteria]
 
     # One step for all groups together
 
     def step(self, active: Sequence[CodedCriterion]) -> list[tuple[CodedCriterion, float, CodedCriterion | None]]:
         """Per group: itself, its value, and the group it moves to (None: no move pays)."""
         tables = self._tables(active)
-        values = [self.value(criterion) for criterion in active]
-        moves: list[list[tuple[float, int, CodedCriterion]]] = [[] for _ in active]
-        for j in range(self.k):
-            kept = [_without(criterion, j) for criterion in active]
-            alone = np.array([not others for others in kept])
-            choice = best_condition(self.scorer, j, tables[j], self.scorer.statistic, alone)
-            for s in np.flatnonzero(np.isfinite(choice.value)).tolist():
-                others = kept[s]
-                value = float(choice.value[s]) + self._price_of_others(others)
-                moves[s].append((value, j, self._with(others, j, choice, s)))
-        out = []
-        for s, criterion in enumerate(active):
-            out.append((criterion, values[s], self._move(criterion, values[s], moves[s], [t[s] for t in tables])))
-        return out
+        values = self.values_of(active)
+        alone = np.array([[_is_alone(criterion, j) for j in range(self.k)] for criterion in active])
+        best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
+        self.values_of([shorter for criterion in active for shorter in _drops(criterion).values()])
+        return [
+            (criterion, values[s], self._move(criterion, values[s], best, s, [table[s] for table in tables]))
+            for s, criterion in enumerate(active)
+        ]
 
     def _price_of_others(self, others: CodedCriterion) -> float:
         """The price of the other conditions, and of choosing them and one more attribute."""
-        own = sum(self.scorer.condition_price(c, alone=True) for c in others)
-        return own + self.scorer.choice_price(len(others) + 1)
-
-    def _with(self, others: CodedCriterion, j: int, choice: Choice, s: int) -> CodedCriterion:
-        column = self.view.columns[j]
-        if column.nominal:
-            condition = CodedCondition(j, 0, 0, tuple(column.levels[choice.members[s]].tolist()))
-        else:
-            condition = CodedCondition(j, int(column.edges[choice.low[s]]), int(column.edges[choice.high[s]]))
-        return tuple(sorted((*others, condition)))
+        own = sum(self.prices.condition(c, alone=True) for c in others)
+        return own + self.prices.choice(len(others) + 1)
 
     def _tables(self, active: Sequence[CodedCriterion]) -> list[IntArray]:
         """Per attribute the counts per bin of every group, its own condition on that attribute set aside."""
@@ -182,38 +173,43 @@ class Sharpener:
         return out
 
     def _move(
-        self,
-        criterion: CodedCriterion,
-        value: float,
-        moves: list[tuple[float, int, CodedCriterion]],
-        tables: list[IntArray],
+        self, criterion: CodedCriterion, value: float, best: Best, s: int, tables: list[IntArray]
     ) -> CodedCriterion | None:
-        """The best move that pays, or None."""
+        """The best move that pays, or None; `best`: the best conditions, of this group in row s."""
         named = {condition.attribute: condition for condition in criterion}
+        drops = _drops(criterion)
         # A condition beside others must have gained its surcharge, or it goes.
-        extra = {j: self.scorer.surcharge(c) if len(named) > 1 else 0.0 for j, c in named.items()}
-        drops = [(self.value(_without(criterion, j)), j) for j in named] if len(named) > 1 else []
-        options: list[tuple[float, int, CodedCriterion, bool]] = [(v, j, target, False) for v, j, target in moves]
-        options += [(v, j, _without(criterion, j), True) for v, j in drops]
+        limits = dict.fromkeys(range(self.k), value - _PAYS)
+        if len(named) > 1:
+            limits |= {j: value + self.prices.surcharge(c) - _PAYS for j, c in named.items()}
+        options = [(self.value(shorter), j, shorter, True) for j, shorter in drops.items()]
+        price_beside = self._price_of_others(criterion)
+        for j, own in enumerate(best.value[s].tolist()):
+            others = _without(criterion, j) if j in named else criterion
+            estimate = own + (self._price_of_others(others) if j in named else price_beside)
+            if estimate < limits[j]:
+                target = tuple(sorted((*others, best.condition(s, j))))
+                if target != criterion:
+                    options.append((estimate, j, target, False))
         tried = 0
         for estimate, j, target, is_drop in sorted(options):
-            limit = value + extra.get(j, 0.0) - _PAYS
+            limit = limits[j]
             if is_drop:
                 # Without the condition, its attribute may still be a finding of its own.
                 if estimate < limit or estimate + min(self._own_finding(target, j, tables), 0.0) < limit:
                     return target
-            elif estimate < limit and target != criterion:
-                tried += 1
-                if tried > _TRIED:
-                    break
-                if j not in named and named:
-                    limit += min(self._own_finding(criterion, j, tables), 0.0)
-                    if estimate >= limit:
-                        continue
-                target = self._refined(target, j)
-                added = self.scorer.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
-                if self.value(target) + added < limit and target != criterion:
-                    return target
+                continue
+            tried += 1
+            if tried > _TRIED:
+                break
+            if j not in named and named:
+                limit += min(self._own_finding(criterion, j, tables), 0.0)
+                if estimate >= limit:
+                    continue
+            target = self._refined(target, j)
+            added = self.prices.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
+            if self.value(target) + added < limit and target != criterion:
+                return target
         return None
 
     def _own_finding(self, criterion: CodedCriterion, j: int, tables: list[IntArray]) -> float:
@@ -223,9 +219,9 @@ class Sharpener:
         inside = tables[j]
         outside = self.root[j] - inside
         both = np.concatenate([inside, outside], axis=1)[None]
-        statistic = self.scorer.beside(both[0].sum(axis=0)).statistic
-        choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
-        return float(choice.value[0]) + self.scorer.choice_price(1) + _TOGETHER
+        beside = self.scorer.beside(both[0].sum(axis=0))
+        best = self.conditions.best(self.scorer, beside, [j], [both], np.array([[True]]))
+        return float(best.value[0, 0]) + self.prices.choice(1) + _TOGETHER
 
     # Ends of intervals at full resolution
 
@@ -233,7 +229,7 @@ class Sharpener:
         """The criterion with the ends of its interval on attribute j moved to the best codes nearby."""
         condition = next(c for c in criterion if c.attribute == j)
         # Where every value of D1 has a bin of its own, the ends were chosen among all of them already.
-        if condition.levels or self.view.columns[j].n == np.count_nonzero(self.scorer.people_by_code[j]):
+        if condition.levels or self.view.columns[j].n == self.prices.n_present[j]:
             return criterion
         ends = _Ends(self, criterion, j)
         low, high = condition.low, condition.high
@@ -324,3 +320,13 @@ class _Ends:
 
 def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
     return tuple(condition for condition in criterion if condition.attribute != j)
+
+
+def _drops(criterion: CodedCriterion) -> dict[int, CodedCriterion]:
+    """The criterion without its condition on each attribute; a single condition cannot be dropped."""
+    return {c.attribute: _without(criterion, c.attribute) for c in criterion} if len(criterion) > 1 else {}
+
+
+def _is_alone(criterion: CodedCriterion, j: int) -> bool:
+    """Whether a condition on attribute j, in place of that on it, would be the only one."""
+    return all(condition.attribute == j for condition in criterion)
