@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: setup tools demo test bench
 setup: .venv/ready
 
-.venv/ready: pyproject.toml setup.py src/ald/search/_kernel.c src/ald/search/_evidence.c
+.venv/ready: pyproject.toml setup.py src/ald/search/_kernel.c src/ald/search/_evidence.c src/ald/search/_tables.c
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@

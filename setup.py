@@ -20,4 +20,7 @@ def kernel(name: str) -> Extension:
     )
 
 
-setup(ext_modules=[kernel("_kernel"), kernel("_evidence")], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+setup(
+    ext_modules=[kernel(name) for name in ("_kernel", "_evidence", "_tables")],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

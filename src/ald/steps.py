@@ -187,7 +187,7 @@ def search(
         return forest, candidates(forest, d1)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
     terms = SearchTerms(given=given, direction=config.sign, effect=effect, factors=factors)
-    return forest, representative_candidates(d1, rates, forest, config, terms, progress)
+    return forest, representative_candidates(d1, rates, forest, config, terms, threads, progress)
 
 
 def tree_parts(rows: int, trees: int, memory_limit: int | None) -> list[slice]:
@@ -207,12 +207,13 @@ def representative_candidates(
     forest: Forest,
     config: AuditConfig,
     terms: SearchTerms,
+    threads: int,
     progress: Callable[[float], None],
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
     paths = forest.criteria([attribute.size for attribute in d1.attributes])
-    found = representatives(d1, rates, paths, config.groups, config.ranking, terms)
+    found = representatives(d1, rates, paths, config.groups, config.ranking, terms, threads)
     nearest = nearest_nodes([r.criterion for r in found], paths, d1)
     return Candidates(
         criteria=tuple(named(r.criterion, d1) for r in found),

@@ -260,9 +260,11 @@ def test_the_kernel_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALD_KERNEL", "numpy")
     assert kernels.kernel() is _numpy_kernel
     assert kernels.evidence() is None
+    assert kernels.tables() is None
     monkeypatch.setenv("ALD_KERNEL", "c")
     assert kernels.kernel() is _kernel
     assert kernels.evidence() is not None
+    assert kernels.tables() is not None
     monkeypatch.setenv("ALD_KERNEL", "fortran")
     with pytest.raises(SettingError, match="ALD_KERNEL must be 'c' or 'numpy', not 'fortran'"):
         kernels.kernel()

@@ -45,6 +45,11 @@ def evidence() -> ModuleType | None:
     return _compiled("_evidence")
 
 
+def tables() -> ModuleType | None:
+    """The module whose `tables` counts people by several columns; None where `ald.search.tables` does it by NumPy."""
+    return _compiled("_tables")
+
+
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:
     """At most `n` consecutive slices of items with about the same total work, none below `least` in all but one.
 

@@ -12,7 +12,6 @@ import numpy as np
 from scipy import special
 
 from ald.arrays import FloatArray, IntArray
-from ald.data.coded import weighted_bincount
 from ald.search.coarse import CoarseView
 from ald.search.tree import CodedCondition, CodedCriterion
 
@@ -34,12 +33,7 @@ class Prices:
         self.view, self.factors = view, factors
         self.n_attributes = len(view.columns)
         self.people = int(view.totals.sum())
-        data = view.data
-        self.people_by_code = [
-            np.zeros(0) if a.is_nominal else weighted_bincount(codes, data.counts, a.size + 1)[: a.size]
-            for a, codes in zip(data.attributes, data.codes, strict=True)
-        ]
-        self.n_present = [int(np.count_nonzero(people)) for people in self.people_by_code]
+        self.n_present = [int(np.count_nonzero(column.people)) for column in view.columns]
         self._known: dict[tuple[CodedCondition, bool], float] = {}
 
     def interval(self, attribute: int, share: FloatArray, *, two_sided: bool, alone: bool) -> FloatArray:
@@ -53,7 +47,7 @@ class Prices:
     def root_people(self, attribute: int) -> FloatArray:
         """The share of people with a value below each edge of the attribute's bins."""
         column = self.view.columns[attribute]
-        running = np.concatenate([[0], np.cumsum(self.people_by_code[attribute])])
+        running = np.concatenate([[0], np.cumsum(column.people)])
         return np.asarray(running[column.edges] / max(running[-1], 1))
 
     def levels(self, attribute: int, n_levels: IntArray, *, alone: bool) -> FloatArray:
@@ -85,7 +79,7 @@ class Prices:
         attribute = self.view.data.attributes[c.attribute]
         if c.levels:
             return float(self.levels(c.attribute, np.array(len(c.levels)), alone=alone))
-        people = self.people_by_code[c.attribute]
+        people = self.view.columns[c.attribute].people
         share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
         two_sided = c.low > 0 and c.high < attribute.size
         return float(self.interval(c.attribute, share, two_sided=two_sided, alone=alone))

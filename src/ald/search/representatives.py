@@ -57,6 +57,7 @@ def representatives(
     groups: int,
     ranking: str = "confidence",
     terms: Terms = PLAIN,
+    threads: int = 1,
 ) -> tuple[Representative, ...]:
     """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes.
 
@@ -64,7 +65,7 @@ def representatives(
     with the largest plausible |psi| on D1 is taken first, and single levels are looked at too.
     """
     view = coarse_view(data)
-    plain = Scorer(view, rates, terms=terms)
+    plain = Scorer(view, rates, terms=terms, threads=threads)
     conditions = Conditions(plain.prices, len(rates.rates))
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
     nodes = forest_nodes(paths, plain)
@@ -75,7 +76,7 @@ def representatives(
         patterns = membership_strata(masks) if masks else None
         if patterns is not None and (int(patterns.max()) + 1) * prod(plain.block) > MAX_CELLS:
             break
-        scorer = Scorer(view, rates, patterns, terms, plain.prices)
+        scorer = Scorer(view, rates, patterns, terms, plain.prices, threads)
         sharpener = Sharpener(scorer, conditions)
         own = sharpener.singles()
         found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))

@@ -59,12 +59,14 @@ class Scorer:
         patterns: IntArray | None = None,
         terms: Terms = PLAIN,
         prices: Prices | None = None,
+        threads: int = 1,
     ) -> None:
         """`patterns`: a number per row, from 0 on; evidence is then that of the test within them.
 
         `prices`: those of this view, where they are known: they do not depend on the patterns.
         """
         self.prices = prices or Prices(view, terms.factors)
+        self.threads = threads
         self.n_cells, self.terms = view.data.n_cells, terms
         self.n_patterns = 1 if patterns is None else int(patterns.max()) + 1
         reference = view.data.design.reference
@@ -141,6 +143,6 @@ class Scorer:
 
     def values(self, criteria: Sequence[CodedCriterion]) -> FloatArray:
         """Evidence plus price of many groups at once."""
-        inside = count_members(criteria, self.view.data)
+        inside = count_members(criteria, self.view.data, self.threads)
         prices = np.array([self.prices.criterion(criterion) for criterion in criteria])
         return np.asarray(self.log_p(self.statistic(inside)) + prices)
