@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from ald.data.coded import weighted_bincount
 from ald.search import kernels
 from ald.search.conditions import Best, Conditions
 from ald.search.scoring import Scorer
 from ald.search.segments import few_sums
+from ald.search.tables import joint_tables
 from ald.search.tree import CodedCondition, CodedCriterion
+from ald.threads import in_threads
 
 _STEPS = 12
 _PAYS = 1e-6
@@ -26,6 +27,7 @@ _TRIED = 3
 _POLISHED = 3
 # One group with two conditions is easier to read than two groups: it may be this much weaker.
 _TOGETHER = 2.0
+_WORTH_A_THREAD = 1_000_000
 
 
 class Sharpener:
@@ -35,8 +37,12 @@ class Sharpener:
         self.scorer, self.view, self.data = scorer, scorer.view, scorer.view.data
         self.prices, self.conditions = scorer.prices, conditions
         self.k = len(self.view.columns)
-        self.root = [self.view.table(j) for j in range(self.k)]
+        self.bins = [column.bins for column in self.view.columns]
+        self.sizes = np.array([column.n + 1 for column in self.view.columns], dtype=np.int64)
+        every = [(j,) for j in range(self.k)]
+        self.root = joint_tables(self.bins, self.sizes.tolist(), every, self.data, threads=scorer.threads)
         self.masks: dict[CodedCondition, BoolArray] = {}
+        self.inside: dict[CodedCriterion, IntArray] = {}
         self.values: dict[CodedCriterion, float] = {}
         self.weights = None if (self.data.counts == 1).all() else self.data.counts
 
@@ -45,7 +51,8 @@ class Sharpener:
         tables, alone = [table[None] for table in self.root], np.ones((1, self.k), bool)
         best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
         chosen = np.flatnonzero(np.isfinite(best.value[0])).tolist()
-        found = [self._refined((best.condition(0, j),), j) for j in chosen]
+        threads = self.scorer.threads if len(self.data.cells) * len(chosen) >= _WORTH_A_THREAD else 1
+        found = in_threads(lambda j: self._refined((best.condition(0, j),), j), chosen, threads)
         return [criterion for _, criterion in sorted(zip(self.values_of(found), found, strict=True))]
 
     def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
@@ -85,10 +92,17 @@ class Sharpener:
         table[list(condition.levels)] = True
         return table[codes]
 
-    def counts(self, member: BoolArray) -> IntArray:
-        rows = np.flatnonzero(member)
-        sums = np.bincount(self.data.cells[rows], self.data.counts[rows], minlength=self.data.n_cells)
-        return sums.astype(np.int64)
+    def counts(self, criterion: CodedCriterion) -> IntArray:
+        """The people of a group in all strata."""
+        if criterion in self.inside:
+            return self.inside[criterion]
+        if len(criterion) == 1 and criterion[0].levels:
+            (condition,) = criterion
+            column = self.view.columns[condition.attribute]
+            return np.asarray(self.root[condition.attribute][:-1][np.isin(column.levels, condition.levels)].sum(axis=0))
+        rows = np.flatnonzero(self.mask(criterion))
+        weights = None if self.weights is None else self.weights[rows]
+        return np.bincount(self.data.cells[rows], weights, minlength=self.data.n_cells).astype(np.int64)
 
     def value(self, criterion: CodedCriterion) -> float:
         """Evidence plus price; nothing to say about everyone."""
@@ -98,7 +112,7 @@ class Sharpener:
         """The values of many groups."""
         new = list(dict.fromkeys(criterion for criterion in criteria if criterion not in self.values))
         if new:
-            inside = np.stack([self.counts(self.mask(criterion)) for criterion in new])
+            inside = np.stack([self.counts(criterion) for criterion in new])
             log_p = self.scorer.log_p(self.scorer.statistic(inside)).tolist()
             for criterion, evidence in zip(new, log_p, strict=True):
                 self.values[criterion] = (evidence if criterion else 0.0) + self.prices.criterion(criterion)
@@ -153,24 +167,22 @@ class Sharpener:
         owners: IntArray,
         attributes: IntArray,
     ) -> list[IntArray]:
-        columns, n_cells = self.view.columns, self.data.n_cells
-        sizes = np.array([column.n + 1 for column in columns], dtype=np.int64)
+        sizes, n_cells = self.sizes, self.data.n_cells
         capacity = int(np.minimum(ends - starts, sizes[attributes]).sum())
         codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, n_cells), np.int64)
         used = np.zeros(len(starts), np.int64)
         written = kernels.kernel().count(
-            [column.bins for column in columns], self.data.cells, rows, weights, starts, ends, attributes, sizes,
-            n_cells, codes, counts, used,
-        )  # fmt: skip
-        request = np.repeat(np.arange(len(starts)), used)
+            self.bins, self.data.cells, rows, weights, starts, ends, attributes, sizes, n_cells, codes, counts, used
+        )
         n_groups = int(owners.max()) + 1 if len(owners) else 0
-        out = []
-        for j, size in enumerate(sizes.tolist()):
-            table = np.zeros((n_groups, size, n_cells), np.int64)
-            here = attributes[request] == j
-            table[owners[request[here]], codes[:written][here]] = counts[:written][here]
-            out.append(table)
-        return out
+        first = np.concatenate([[0], np.cumsum(n_groups * sizes)])
+        out = np.zeros((int(first[-1]), n_cells), np.int64)
+        at = first[attributes] + owners * sizes[attributes]
+        out[np.repeat(at, used) + codes[:written]] = counts[:written]
+        return [
+            out[start:end].reshape(n_groups, size, n_cells)
+            for start, end, size in zip(first, first[1:], sizes.tolist(), strict=False)
+        ]
 
     def _move(
         self, criterion: CodedCriterion, value: float, best: Best, s: int, tables: list[IntArray]
@@ -238,7 +250,9 @@ class Sharpener:
             low, high = ends.moved(low, high, ends.strongest)
             if (low, high) == before:
                 break
-        return tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
+        refined = tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
+        self.inside[refined] = ends.between(low, high)
+        return refined
 
     def _settled(self, criterion: CodedCriterion) -> CodedCriterion:
         """The criterion with the ends of its intervals where they are expected, not where they happen to fit best.
@@ -273,49 +287,66 @@ class Sharpener:
 
 
 class _Ends:
-    """The possible ends of a group's interval on one attribute, at full resolution."""
+    """The possible ends of a group's interval on one attribute, at full resolution.
+
+    Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
+    """
 
     def __init__(self, sharpener: Sharpener, criterion: CodedCriterion, j: int) -> None:
-        data, self.scorer = sharpener.data, sharpener.scorer
+        data, self.comparison = sharpener.data, sharpener.scorer.comparison
         self.size = data.attributes[j].size
-        rows = np.flatnonzero(sharpener.mask(_without(criterion, j)))
-        keys = data.codes[j][rows].astype(np.int64) * data.n_cells + data.cells[rows]
-        table = weighted_bincount(keys, data.counts[rows], (self.size + 1) * data.n_cells)
-        cells = table.reshape(-1, data.n_cells)[: self.size]
-        # Counts, and people, below each code.
-        self.running = np.concatenate([np.zeros((1, data.n_cells), np.int64), np.cumsum(cells, axis=0)])
+        others = _without(criterion, j)
+        rows = np.flatnonzero(sharpener.mask(others)) if others else None
+        (table,) = joint_tables([data.codes[j]], [self.size + 1], [(0,)], data, rows=rows)
+        self.occurs = np.flatnonzero(few_sums(table[: self.size], 1))
+        # Counts, and people, below each code that occurs.
+        self.running = np.zeros((len(self.occurs) + 1, data.n_cells), np.int64)
+        np.cumsum(table[self.occurs], axis=0, out=self.running[1:])
         self.people = few_sums(self.running, 1)
-        # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
-        self.occurs = np.flatnonzero(np.diff(self.people))
 
-    def moved(self, low: int, high: int, choose: Callable[[IntArray, int, int], int]) -> tuple[int, int]:
+    def place(self, code: int) -> int:
+        """How many codes that occur are below this one."""
+        return int(np.searchsorted(self.occurs, code))
+
+    def between(self, low: int, high: int) -> IntArray:
+        """The people with a code in [low, high), in all strata."""
+        return np.asarray(self.running[self.place(high)] - self.running[self.place(low)])
+
+    def moved(self, low: int, high: int, choose: Callable[[range, int], int | None]) -> tuple[int, int]:
         """Both ends moved, one after the other, where they are bounds at all."""
-        occurs = self.occurs
         if low > 0:
-            low = choose(occurs[(occurs > occurs[:1]) & (occurs < high)], high, low)
+            chosen = choose(range(1, self.place(high)), self.place(high))
+            low = low if chosen is None else int(self.occurs[chosen])
         if high < self.size:
-            high = choose(occurs[(occurs >= low) & (occurs < occurs[-1:])] + 1, low, high)
+            chosen = choose(range(self.place(low) + 1, len(self.occurs)), self.place(low))
+            high = high if chosen is None else int(self.occurs[chosen - 1]) + 1
         return low, high
 
-    def _statistic(self, choices: IntArray, other: int) -> FloatArray:
-        low, high = np.minimum(choices, other), np.maximum(choices, other)
-        return self.scorer.comparison.between(self.running, low, high)
+    def _statistic(self, choices: range, other: int) -> FloatArray:
+        """The statistics of the groups between each of the choices and the other end, as places."""
+        ends = np.arange(choices.start, choices.stop), np.full(len(choices), other)
+        return self.comparison.between(self.running, *(ends if choices.start <= other else ends[::-1]))
 
-    def strongest(self, choices: IntArray, other: int, current: int) -> int:
+    def strongest(self, choices: range, other: int) -> int | None:
         """The end among the choices that gives the strongest group, the other end kept."""
+        if len(choices) == 0:
+            return None
         statistic = self._statistic(choices, other)
-        best = int(np.argmax(statistic)) if len(choices) else 0
-        return int(choices[best]) if len(choices) and statistic[best] > 0 else current
+        best = int(np.argmax(statistic))
+        return choices[best] if statistic[best] > 0 else None
 
-    def expected(self, choices: IntArray, other: int, current: int) -> int:
+    def expected(self, choices: range, other: int) -> int | None:
         """The end at the likelihood-weighted mean of all choices, measured in people."""
+        if len(choices) == 0:
+            return None
         statistic = self._statistic(choices, other)
-        if len(choices) == 0 or statistic.max() <= 0:
-            return current
+        if statistic.max() <= 0:
+            return None
         with np.errstate(under="ignore"):
             weight = np.where(statistic > 0, np.exp((statistic - statistic.max()) / 2.0), 0.0)
-        mean = float(np.sum(weight * self.people[choices]) / weight.sum())
-        return int(choices[np.argmin(np.abs(self.people[choices] - mean))])
+        people = self.people[choices.start : choices.stop]
+        mean = float(np.sum(weight * people) / weight.sum())
+        return choices[int(np.argmin(np.abs(people - mean)))]
 
 
 def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
