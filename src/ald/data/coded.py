@@ -228,18 +228,23 @@ def merge(data: AuditData) -> AuditData:
     else:
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         counts = weighted_bincount(inverse, data.counts, len(distinct))
-    merged = replace(
+    kept = counts > 0
+    if not kept.all():
+        first, counts = first[kept], counts[kept]
+    return replace(
         data,
         codes=tuple(code[first] for code in data.codes),
         cells=data.cells[first],
         counts=counts,
         design=data.design.take(first),
     )
-    return merged.with_counts(counts)
 
 
 def _row_keys(data: AuditData, rows: IntArray | slice) -> tuple[IntArray, int]:
-    """One integer below a bound per row, which orders rows lexicographically by codes, cell and design."""
+    """One integer below a bound per row, which orders rows lexicographically by codes, cell and design.
+
+    Once no two rows are alike, the rest of their columns changes neither that nor their order.
+    """
     keys = np.zeros(len(data.cells[rows]), dtype=np.int64)
     width = 1
     coded = zip(data.codes, (attribute.size + 1 for attribute in data.attributes), strict=True)
@@ -247,6 +252,8 @@ def _row_keys(data: AuditData, rows: IntArray | slice) -> tuple[IntArray, int]:
         if width * size >= 2**62:
             distinct, keys = np.unique(keys, return_inverse=True)
             width = len(distinct)
+            if width == len(keys):
+                break
         keys = keys * size + part[rows]
         width *= size
     return keys, width
