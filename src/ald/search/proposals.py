@@ -14,7 +14,7 @@ import numpy as np
 
 from ald.arrays import FloatArray, IntArray
 from ald.search.coarse import CoarseView, coarser
-from ald.search.membership import count_members
+from ald.search.membership import Members
 from ald.search.scoring import Scorer
 from ald.search.tables import joint_tables
 from ald.search.tree import CodedCondition, CodedCriterion
@@ -133,13 +133,16 @@ class _Screen:
         return CodedCondition(j, int(column.edges[b]), int(column.edges[b + 1]))
 
 
-def forest_nodes(paths: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
+def forest_nodes(nodes: Members, scorer: Scorer) -> list[CodedCriterion]:
     """The best nodes of the forest, inner ones too, judged on all of D1."""
-    found = [path for path in dict.fromkeys(paths) if path]
-    if not found:
+    found = np.array([i for i, criterion in enumerate(nodes.criteria) if criterion], dtype=np.int64)
+    if len(found) == 0:
         return []
     # Pricing is the slow part: only for those with the strongest evidence.
-    strongest = np.argsort(-scorer.statistic(count_members(found, scorer.view.data)), kind="stable")[:_PRICED]
-    priced = [found[i] for i in strongest.tolist()]
-    values = scorer.values(priced).tolist()
+    inside = nodes.count(scorer.view.data, scorer.threads)[found]
+    statistic = scorer.statistic(inside)
+    strongest = np.argsort(-statistic, kind="stable")[:_PRICED]
+    log_p = scorer.log_p(statistic[strongest]).tolist()
+    priced = [nodes.criteria[i] for i in found[strongest].tolist()]
+    values = [own + scorer.prices.criterion(criterion) for own, criterion in zip(log_p, priced, strict=True)]
     return [criterion for _, criterion in sorted(zip(values, priced, strict=True))[:_FROM_FOREST]]
