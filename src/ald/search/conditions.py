@@ -60,8 +60,9 @@ class _Options:
 class _Layout:
     """The conditions on some attributes, one after the other.
 
-    row_at, kind_at: where the rows and the kinds of every attribute start, and the end; start: where every kind starts,
-    and the end; owner: the attribute of every condition, by its place among these.
+    row_at: where the rows of every attribute start, and the end; at: where its conditions do; start: where every kind
+    of conditions starts, and the end; kinds: the kinds of every attribute, filled up with the number of all; owner:
+    the attribute of every condition, by its place among these.
     """
 
     attributes: tuple[int, ...]
@@ -71,8 +72,9 @@ class _Layout:
     high: IntArray
     prices: FloatArray
     owner: IntArray
+    at: list[int]
     start: list[int]
-    kind_at: list[int]
+    kinds: IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,9 +88,8 @@ class Best:
 
     def condition(self, group: int, place: int) -> CodedCondition:
         """The best condition of a group on an attribute, by its place among those asked for."""
-        first = self._layout.start[self._layout.kind_at[place]]
         orders = [order[group] for order in self._orders.get(place, [])]
-        chosen = int(self._chosen[group, place]) - first
+        chosen = int(self._chosen[group, place]) - self._layout.at[place]
         return self._layout.options[place].condition(self._layout.attributes[place], chosen, orders)
 
 
@@ -116,31 +117,36 @@ class Conditions:
         layout = self._layout(tuple(attributes))
         groups = len(tables[0])
         running, orders = self._running(scorer, layout, tables)
-        first = np.arange(groups)[:, None] * running.shape[1]
-        low, high = ((first + rows).ravel() for rows in (layout.low, layout.high))
+        first = np.arange(groups)[:, None]
+        low, high = ((first * running.shape[1] + rows).ravel() for rows in (layout.low, layout.high))
         value = comparison.between(running.reshape(-1, running.shape[2]), low, high).reshape(groups, -1)
         price = np.where(alone[:, layout.owner], layout.prices[1], layout.prices[0])
         # log p is about minus half the statistic: that is enough to choose by.
         gain = value - 2.0 * price
-        kinds = [start + np.argmax(gain[:, start:end], axis=1) for start, end in pairwise(layout.start)]
-        chosen = np.stack(kinds, axis=1) if kinds else np.zeros((groups, 0), np.int64)
-        row = np.arange(groups)[:, None]
-        strength = value[row, chosen]
-        score = np.where(strength > 0, scorer.log_p(strength) + price[row, chosen], np.inf)
-        best, which = np.full((groups, len(attributes)), np.inf), np.zeros((groups, len(attributes)), np.int64)
-        row = row[:, 0]
-        for place, (start, end) in enumerate(pairwise(layout.kind_at)):
-            if start < end:
-                kind = start + np.argmin(score[:, start:end], axis=1)
-                best[:, place], which[:, place] = score[row, kind], chosen[row, kind]
-        return Best(value=best, _chosen=which, _layout=layout, _orders=orders)
+        chosen = np.zeros((groups, len(layout.start)), np.int64)
+        for kind, (start, end) in enumerate(pairwise(layout.start)):
+            chosen[:, kind] = gain[:, start:end].argmax(axis=1) + start
+        kinds = chosen[:, :-1]
+        strength = value[first, kinds]
+        # The column after the last kind stands for none.
+        score = np.full(chosen.shape, np.inf)
+        score[:, :-1] = np.where(strength > 0, scorer.log_p(strength) + price[first, kinds], np.inf)
+        by_kind = score[:, layout.kinds]
+        best = by_kind.argmin(axis=2)
+        places = np.arange(len(layout.attributes))
+        return Best(
+            value=by_kind[first, places, best],
+            _chosen=chosen[first, layout.kinds[places, best]],
+            _layout=layout,
+            _orders=orders,
+        )
 
     def _running(
         self, scorer: Scorer, layout: _Layout, tables: Sequence[IntArray]
     ) -> tuple[IntArray, dict[int, list[IntArray]]]:
         """The running counts of all attributes, [groups, rows, all strata], and the orders of levels that have some."""
         groups, _, width = tables[0].shape
-        running = np.zeros((groups, layout.row_at[-1], width), np.int64)
+        running, group = np.zeros((groups, layout.row_at[-1], width), np.int64), np.arange(groups)[:, None]
         several = [place for place, options in enumerate(layout.options) if options.orders]
         orders = _orders(scorer, [tables[place][:, : layout.options[place].column.n] for place in several])
         found = dict(zip(several, orders, strict=True))
@@ -149,14 +155,12 @@ class Conditions:
             table = table[:, :n]
             if options.orders:
                 for order in found[place]:
-                    by_order = np.take_along_axis(table, order[:, :, None], 1)
-                    np.cumsum(by_order, axis=1, out=running[:, start + 1 : start + 1 + n])
+                    table[group, order].cumsum(axis=1, out=running[:, start + 1 : start + 1 + n])
                     start += n + 1
             elif options.column.nominal and options.rows:
-                # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
-                running[:, start + 1 : start + options.rows] = _all_subsets(n).astype(float) @ table.astype(float)
+                np.matmul(_all_subsets(n), table, out=running[:, start + 1 : start + options.rows])
             elif options.rows:
-                np.cumsum(table, axis=1, out=running[:, start + 1 : start + 1 + n])
+                table.cumsum(axis=1, out=running[:, start + 1 : start + 1 + n])
         return running, found
 
     def _layout(self, attributes: tuple[int, ...]) -> _Layout:
@@ -170,11 +174,14 @@ class Conditions:
                 self._options[j] = self._levels(j) if self.columns[j].nominal else self._intervals(j)
         options = tuple(self._options[j] for j in attributes)
         row_at = [0, *np.cumsum([one.rows for one in options]).tolist()]
-        start, kind_at = [0], [0]
-        for one in options:
-            first = start[-1]
-            start += [first + end for end in one.kinds]
-            kind_at.append(len(start) - 1)
+        at, start = [0], [0]
+        kinds = np.full(
+            (len(options), max(len(one.kinds) for one in options) or 1), sum(len(one.kinds) for one in options)
+        )
+        for place, one in enumerate(options):
+            kinds[place, : len(one.kinds)] = np.arange(len(start) - 1, len(start) - 1 + len(one.kinds))
+            start += [at[-1] + end for end in one.kinds]
+            at.append(start[-1])
         none = np.zeros(0, np.int64)
         return _Layout(
             attributes=attributes,
@@ -184,8 +191,9 @@ class Conditions:
             high=np.concatenate([none, *(at + one.high for at, one in zip(row_at, options, strict=False))]),
             prices=np.concatenate([np.zeros((2, 0)), *(one.prices for one in options)], axis=1),
             owner=np.repeat(np.arange(len(options)), [len(one.low) for one in options]),
+            at=at,
             start=start,
-            kind_at=kind_at,
+            kinds=kinds,
         )
 
     def _intervals(self, attribute: int) -> _Options:
