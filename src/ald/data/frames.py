@@ -61,8 +61,7 @@ def read_frame(data: Any, only: Sequence[str] | None = None, threads: int = 1) -
             if name not in by_text:
                 raise ColumnError(f"there is no column {name!r} in {source}. {nearest(name, by_text)}")
         by_text = {name: by_text[name] for name in only}
-        frame = frame.select(list(by_text.values()))
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    eager = frame.select(list(by_text.values())).collect() if isinstance(frame, nw.LazyFrame) else frame
     series = {text: eager.get_column(name) for text, name in by_text.items()}
     threads = threads if worth_threads(len(eager) * len(series)) else 1
     return table_from(in_threads(lambda text: _column(text, series[text]), series, threads), source)

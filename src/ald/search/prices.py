@@ -35,6 +35,8 @@ class Prices:
         self.people = int(view.totals.sum())
         self.n_present = [int(np.count_nonzero(column.people)) for column in view.columns]
         self._known: dict[tuple[CodedCondition, bool], float] = {}
+        self._below: dict[int, IntArray] = {}
+        self._levels: dict[tuple[int, bool], list[float]] = {}
 
     def interval(self, attribute: int, share: FloatArray, *, two_sided: bool, alone: bool) -> FloatArray:
         """The price of intervals that hold a share of the people: the number of different ones."""
@@ -46,9 +48,14 @@ class Prices:
 
     def root_people(self, attribute: int) -> FloatArray:
         """The share of people with a value below each edge of the attribute's bins."""
-        column = self.view.columns[attribute]
-        running = np.concatenate([[0], np.cumsum(column.people)])
-        return np.asarray(running[column.edges] / max(running[-1], 1))
+        below = self._people_below(attribute)
+        return np.asarray(below[self.view.columns[attribute].edges] / max(below[-1], 1))
+
+    def _people_below(self, attribute: int) -> IntArray:
+        """The people with a code below each one, and with any."""
+        if attribute not in self._below:
+            self._below[attribute] = np.concatenate([[0], np.cumsum(self.view.columns[attribute].people)])
+        return self._below[attribute]
 
     def levels(self, attribute: int, n_levels: IntArray, *, alone: bool) -> FloatArray:
         """The price of naming so many of the levels: how many, then which; more where a thin slice can be cut.
@@ -76,13 +83,20 @@ class Prices:
         return known
 
     def _condition(self, c: CodedCondition, *, alone: bool) -> float:
-        attribute = self.view.data.attributes[c.attribute]
         if c.levels:
-            return float(self.levels(c.attribute, np.array(len(c.levels)), alone=alone))
-        people = self.view.columns[c.attribute].people
-        share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
-        two_sided = c.low > 0 and c.high < attribute.size
+            return self._of_levels(c.attribute, alone=alone)[min(len(c.levels), self.view.columns[c.attribute].n)]
+        below = self._people_below(c.attribute)
+        share = np.asarray((below[c.high] - below[c.low]) / max(below[-1], 1))
+        two_sided = c.low > 0 and c.high < len(below) - 1
         return float(self.interval(c.attribute, share, two_sided=two_sided, alone=alone))
+
+    def _of_levels(self, attribute: int, *, alone: bool) -> list[float]:
+        """The prices of naming no level, one, two and so on."""
+        key = (attribute, alone)
+        if key not in self._levels:
+            n_levels = np.arange(self.view.columns[attribute].n + 1)
+            self._levels[key] = self.levels(attribute, n_levels, alone=alone).tolist()
+        return self._levels[key]
 
     def surcharge(self, c: CodedCondition) -> float:
         """What a condition must gain beyond its price to be worth adding to others.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -129,12 +130,18 @@ class Scorer:
         if self.plain:
             pooled = self.pooled(tables)
             hit, base = self.rates.hit(pooled), self.rates.base(pooled)
-            overall = (self.hits / np.maximum(self.bases, 1))[:, None, None]
+            overall, spread = self._overall
             mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall
-            return np.asarray(mean / np.sqrt(np.maximum(overall * (1 - overall), 1e-12)))
+            return np.asarray(mean / spread)
         totals = self.totals.sum(axis=(0, 2))
         excess, spread = residuals(self.by_pattern(tables).sum(axis=(-4, -2)), totals, self.rates)
         return np.asarray(excess / np.maximum(spread, 1e-12))
+
+    @cached_property
+    def _overall(self) -> tuple[FloatArray, FloatArray]:
+        """Everyone's rates and the spread of single outcomes around them, [rates, 1, 1]."""
+        overall = (self.hits / np.maximum(self.bases, 1))[:, None, None]
+        return overall, np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
 
     def log_p(self, statistic: FloatArray) -> FloatArray:
         """The evidence: log p of a statistic."""

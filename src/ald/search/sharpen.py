@@ -8,6 +8,7 @@ of its own: two groups with separate effects are two findings, not one group whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -97,9 +98,10 @@ class Sharpener:
         if criterion in self.inside:
             return self.inside[criterion]
         if len(criterion) == 1 and criterion[0].levels:
-            (condition,) = criterion
-            column = self.view.columns[condition.attribute]
-            return np.asarray(self.root[condition.attribute][:-1][np.isin(column.levels, condition.levels)].sum(axis=0))
+            ((j, _, _, levels),) = criterion
+            named = set(levels)
+            bins = [b for b, level in enumerate(self.view.columns[j].levels.tolist()) if level in named]
+            return np.asarray(self.root[j][bins].sum(axis=0))
         rows = np.flatnonzero(self.mask(criterion))
         weights = None if self.weights is None else self.weights[rows]
         return np.bincount(self.data.cells[rows], weights, minlength=self.data.n_cells).astype(np.int64)
@@ -179,10 +181,8 @@ class Sharpener:
         out = np.zeros((int(first[-1]), n_cells), np.int64)
         at = first[attributes] + owners * sizes[attributes]
         out[np.repeat(at, used) + codes[:written]] = counts[:written]
-        return [
-            out[start:end].reshape(n_groups, size, n_cells)
-            for start, end, size in zip(first, first[1:], sizes.tolist(), strict=False)
-        ]
+        bounds = pairwise(first.tolist())
+        return [out[start:end].reshape(n_groups, -1, n_cells) for start, end in bounds]
 
     def _move(
         self, criterion: CodedCriterion, value: float, best: Best, s: int, tables: list[IntArray]
