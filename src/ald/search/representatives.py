@@ -12,7 +12,7 @@ from math import ceil, log, prod
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.arrays import BoolArray, IntArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
 from ald.search.coarse import coarse_view
@@ -110,8 +110,12 @@ def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCrit
 
 def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:
     """The correlation of two memberships over all people; 0 if one of them does not vary."""
-    n = float(counts.sum())
     in_a, in_b, both = (float(counts[mask].sum()) for mask in (a, b, a & b))
+    return _correlation(float(counts.sum()), in_a, in_b, both)
+
+
+def _correlation(n: float, in_a: float, in_b: float, both: float) -> float:
+    """The correlation of two memberships, from numbers of people."""
     spread = in_a * (n - in_a) * in_b * (n - in_b)
     return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0
 
@@ -173,14 +177,16 @@ def _folded(
 ) -> tuple[Representative, ...]:
     """The representatives, each with the groups found that are close to it."""
     also: list[list[CodedCriterion]] = [[] for _ in taken]
-    for criterion in seen:
-        if criterion in taken or not taken:
-            continue
-        mask = member_mask(criterion, data)
+    others = Members([criterion for criterion in seen if criterion not in taken] if taken else [], data.attributes)
+    # Per group taken the others' people outside and inside of it.
+    tables = [others.count(replace(data, cells=mask.astype(np.uint8), n_cells=2)) for mask in masks]
+    sizes, n = [float(data.counts[mask].sum()) for mask in masks], float(data.total)
+    for i, criterion in enumerate(others.criteria):
+        people = [table[i].tolist() for table in tables]
         # Signed: the complement of a group is other people.
-        alike: FloatArray = np.array([correlation(mask, other, data.counts) for other in masks])
-        if alike.max() >= SAME:
-            also[int(np.argmax(alike))].append(criterion)
+        alike = [_correlation(n, sum(own), size, own[1]) for own, size in zip(people, sizes, strict=True)]
+        if max(alike) >= SAME:
+            also[alike.index(max(alike))].append(criterion)
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
 
 
