@@ -298,11 +298,13 @@ class _Ends:
         others = _without(criterion, j)
         rows = np.flatnonzero(sharpener.mask(others)) if others else None
         (table,) = joint_tables([data.codes[j]], [self.size + 1], [(0,)], data, rows=rows)
-        self.occurs = np.flatnonzero(few_sums(table[: self.size], 1))
+        codes = data.codes[j] if rows is None else data.codes[j][rows]
+        self.occurs = np.flatnonzero(np.bincount(codes, minlength=self.size)[: self.size])
         # Counts, and people, below each code that occurs.
         self.running = np.zeros((len(self.occurs) + 1, data.n_cells), np.int64)
         np.cumsum(table[self.occurs], axis=0, out=self.running[1:])
         self.people = few_sums(self.running, 1)
+        self._strongest: dict[tuple[range, int], int | None] = {}
 
     def place(self, code: int) -> int:
         """How many codes that occur are below this one."""
@@ -329,11 +331,11 @@ class _Ends:
 
     def strongest(self, choices: range, other: int) -> int | None:
         """The end among the choices that gives the strongest group, the other end kept."""
-        if len(choices) == 0:
-            return None
-        statistic = self._statistic(choices, other)
-        best = int(np.argmax(statistic))
-        return choices[best] if statistic[best] > 0 else None
+        if (choices, other) not in self._strongest:
+            statistic = self._statistic(choices, other)
+            best = int(np.argmax(statistic)) if len(choices) else 0
+            self._strongest[choices, other] = choices[best] if len(choices) and statistic[best] > 0 else None
+        return self._strongest[choices, other]
 
     def expected(self, choices: range, other: int) -> int | None:
         """The end at the likelihood-weighted mean of all choices, measured in people."""
