@@ -94,7 +94,7 @@ class Best:
 
 
 class Conditions:
-    """All conditions that are looked at, on every attribute of a data set. The same for all groups and rates."""
+    """All conditions that are looked at, on every attribute of a data set: the same for all groups."""
 
     def __init__(self, prices: Prices, n_rates: int) -> None:
         self.prices, self.n_rates = prices, n_rates
@@ -175,9 +175,8 @@ class Conditions:
         options = tuple(self._options[j] for j in attributes)
         row_at = [0, *np.cumsum([one.rows for one in options]).tolist()]
         at, start = [0], [0]
-        kinds = np.full(
-            (len(options), max(len(one.kinds) for one in options) or 1), sum(len(one.kinds) for one in options)
-        )
+        n_kinds = [len(one.kinds) for one in options]
+        kinds = np.full((len(options), max(n_kinds) or 1), sum(n_kinds))
         for place, one in enumerate(options):
             kinds[place, : len(one.kinds)] = np.arange(len(start) - 1, len(start) - 1 + len(one.kinds))
             start += [at[-1] + end for end in one.kinds]
@@ -187,8 +186,8 @@ class Conditions:
             attributes=attributes,
             options=options,
             row_at=row_at,
-            low=np.concatenate([none, *(at + one.low for at, one in zip(row_at, options, strict=False))]),
-            high=np.concatenate([none, *(at + one.high for at, one in zip(row_at, options, strict=False))]),
+            low=np.concatenate([none, *(row + one.low for row, one in zip(row_at, options, strict=False))]),
+            high=np.concatenate([none, *(row + one.high for row, one in zip(row_at, options, strict=False))]),
             prices=np.concatenate([np.zeros((2, 0)), *(one.prices for one in options)], axis=1),
             owner=np.repeat(np.arange(len(options)), [len(one.low) for one in options]),
             at=at,
@@ -201,9 +200,8 @@ class Conditions:
         column, people = self.columns[attribute], self.prices.root_people(attribute)
         low, high, n_bounds = _all_intervals(column.n)
         share = people[high] - people[low]
-        kinds = [
-            (part, two) for part, two in ((slice(n_bounds), False), (slice(n_bounds, None), True)) if len(low[part])
-        ]
+        sides = [(slice(n_bounds), False), (slice(n_bounds, None), True)]
+        kinds = [(part, two) for part, two in sides if len(low[part])]
         prices = [
             [self.prices.interval(attribute, share[part], two_sided=two, alone=alone) for part, two in kinds]
             for alone in (False, True)
@@ -222,31 +220,43 @@ class Conditions:
 
         With one rate the strongest set of all is a head or a tail of the order by that rate; with prices, nearly so.
         """
+        few = self.columns[attribute].n <= (3 if self.n_rates == 1 else _ENUMERATED)
+        return self._subsets(attribute) if few else self._heads_and_tails(attribute)
+
+    def _subsets(self, attribute: int) -> _Options:
+        """All sets of levels: after a row of nobody every set has a row of its own."""
         column = self.columns[attribute]
-        n, orders = column.n, 0
-        if n < 2:
-            low = high = sizes = np.zeros(0, np.int64)
-            rows, per_kind = 0, 0
-        elif n <= (3 if self.n_rates == 1 else _ENUMERATED):
-            sizes = _all_subsets(n).sum(axis=1)
-            low, high = np.zeros(len(sizes), np.int64), np.arange(1, len(sizes) + 1)
-            rows = per_kind = len(sizes) + 1
-        else:
-            orders, heads = 1 if self.n_rates == 1 else self.n_rates + 2, np.arange(1, n)
-            rows, per_kind = orders * (n + 1), 2 * (n - 1)
-            low, high = np.concatenate([np.zeros_like(heads), heads]), np.concatenate([heads, np.full_like(heads, n)])
-            sizes = np.tile(high - low, orders)
-            low, high = (np.concatenate([o * (n + 1) + end for o in range(orders)]) for end in (low, high))
-        prices = [self.prices.levels(attribute, np.arange(n + 1), alone=alone)[sizes] for alone in (False, True)]
+        sizes = _all_subsets(column.n).sum(axis=1)
+        n = len(sizes)
         return _Options(
             column=column,
-            rows=rows,
-            low=low,
-            high=high,
-            kinds=tuple((o + 1) * per_kind for o in range(orders)) if orders else (len(sizes),) * (len(sizes) > 0),
-            prices=np.array(prices),
+            rows=n + 1 if n else 0,
+            low=np.zeros(n, np.int64),
+            high=np.arange(1, n + 1),
+            kinds=(n,) if n else (),
+            prices=self._level_prices(attribute, sizes),
+        )
+
+    def _heads_and_tails(self, attribute: int) -> _Options:
+        """The first and the last levels of every order, an order's rows after another's."""
+        column = self.columns[attribute]
+        n, orders = column.n, 1 if self.n_rates == 1 else self.n_rates + 2
+        heads = np.arange(1, n)
+        low, high = np.concatenate([np.zeros_like(heads), heads]), np.concatenate([heads, np.full_like(heads, n)])
+        start = np.repeat(np.arange(orders) * (n + 1), len(low))
+        return _Options(
+            column=column,
+            rows=orders * (n + 1),
+            low=start + np.tile(low, orders),
+            high=start + np.tile(high, orders),
+            kinds=tuple(len(low) * (order + 1) for order in range(orders)),
+            prices=self._level_prices(attribute, np.tile(high - low, orders)),
             orders=orders,
         )
+
+    def _level_prices(self, attribute: int, sizes: IntArray) -> FloatArray:
+        """The prices of sets of so many levels, beside other conditions and alone."""
+        return np.stack([self.prices.levels(attribute, sizes, alone=alone) for alone in (False, True)])
 
 
 def _orders(scorer: Scorer, tables: Sequence[IntArray]) -> list[list[IntArray]]:
