@@ -8,13 +8,13 @@ kernels = [
     Extension(
         f"ald.search.{name}",
         sources=[f"src/ald/search/{name}.c"],
-        depends=[f"src/ald/search/{header}.h" for header in ("_buffers", "_rows", "_tests")],
+        depends=[f"src/ald/search/{header}.h" for header in ("_buffers", "_rows", "_sums", "_tests")],
         define_macros=[("Py_LIMITED_API", "0x030B0000")],
         py_limited_api=True,
         optional=True,
         extra_compile_args=["-O3", "-ffp-contract=off"],
     )
-    for name in ("_kernel", "_packed")
+    for name in ("_evidence", "_kernel", "_packed", "_tables")
 ]
 
 setup(ext_modules=kernels, options={"bdist_wheel": {"py_limited_api": "cp311"}})

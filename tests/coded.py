@@ -12,6 +12,7 @@ from ald.data.sources import load
 from ald.notions import CELLS, OUTCOME_CELLS, SELECTION, RateCounter
 from ald.search.counting import Histograms
 from ald.search.growth import GrowthRules, grow_forest
+from ald.search.membership import Members
 from ald.search.representatives import Representative, representatives
 from ald.search.rules import decode
 from ald.search.tree import Forest
@@ -47,7 +48,7 @@ def forest_of(data: AuditData, rates: RateCounter, trees: int = 8, seed: int = 0
 def representatives_of(data: AuditData, rates: RateCounter = PARITY, groups: int = 3) -> tuple[Representative, ...]:
     """What the search proposes if all of this data is D1."""
     paths = forest_of(data, rates).criteria([attribute.size for attribute in data.attributes])
-    return representatives(data, rates, paths, groups)
+    return representatives(data, rates, Members(paths, data.attributes), groups)
 
 
 def proposed_words(data: AuditData, rates: RateCounter = PARITY, groups: int = 3) -> list[str]:

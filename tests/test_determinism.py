@@ -33,6 +33,8 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
     """The number of threads changes no byte, also where every piece of work gets its own."""
     monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
     assert bytes_of(threads=threads) == expected
 
 
@@ -162,6 +164,8 @@ def test_designs_and_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None
     usual = bytes_of(designed(), threads=1, **options)
     monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
     assert bytes_of(designed(), threads=3, **options) == usual
     monkeypatch.setenv("ALD_KERNEL", "numpy")
     assert bytes_of(designed(), threads=1, **options) == usual

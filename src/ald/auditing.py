@@ -268,7 +268,7 @@ def run(
     asked = questions(config)
 
     say("load", 0.0)
-    table, half = read(data, roles, config, memory_limit, query)
+    table, half = read(data, roles, config, memory_limit, query, threads)
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
@@ -301,12 +301,17 @@ def run(
 
 
 def read(
-    data: Any, roles: Roles, config: AuditConfig, memory_limit: int | None = None, query: str | None = None
+    data: Any,
+    roles: Roles,
+    config: AuditConfig,
+    memory_limit: int | None = None,
+    query: str | None = None,
+    threads: int = 1,
 ) -> tuple[Table, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
     words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query)
+    reading = reading_of(roles, mentioned(words), memory_limit, query, threads)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half

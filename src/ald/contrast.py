@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ald.arrays import BoolArray, FloatArray, IntArray
-from ald.data.coded import AuditData, weighted_bincount
+from ald.data.coded import AuditData, numbered, weighted_bincount
 from ald.exact import exact_log_p, is_small
 from ald.notions import RateCounter
 from ald.robust import compare_robustly
@@ -49,7 +49,7 @@ def contrast(
     sides = (rates.signs * direction).astype(np.int64).tolist()
     if not data.design.samples_people:
         return _robust(inside, outside, strata, data, rates, sides)
-    present, numbers = np.unique(strata, return_inverse=True)
+    present, numbers = numbered(strata)
     counts_in, counts_out = (_by_stratum(side, numbers, len(present), data) for side in (inside, outside))
     found = mantel_haenszel(counts_in, counts_out, rates)
     excess, variance = cmh_terms(counts_in, counts_in + counts_out, rates)

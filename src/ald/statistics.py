@@ -49,7 +49,11 @@ def chi2_log_sf(statistic: FloatArray, df: IntArray) -> FloatArray:
     >>> chi2_log_sf(np.array([3.841458820694124, 5000.0]), np.array([1, 4])).round(4).tolist()
     [-2.9957, -2492.1756]
     """
-    statistic, df = np.broadcast_arrays(np.asarray(statistic, float), np.asarray(df, np.int64))
+    statistic, df = np.asarray(statistic, float), np.asarray(df, np.int64)
+    if df.ndim == 0 and df == 1:
+        tail = LOG_2 + special.log_ndtr(-np.sqrt(np.maximum(statistic, 0.0)))
+        return np.asarray(np.where(statistic < NOISE, 0.0, np.minimum(tail, 0.0)))
+    statistic, df = np.broadcast_arrays(statistic, df)
     out = np.full(statistic.shape, np.nan)
     defined = (df > 0) & ~np.isnan(statistic)
     zero = defined & (statistic < NOISE)

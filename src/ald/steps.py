@@ -22,7 +22,7 @@ from ald.ranking import Scores, joined, listed, rank
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
-from ald.search.membership import member_mask
+from ald.search.membership import Members, member_mask
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, named_in
 from ald.search.scoring import Terms as SearchTerms
@@ -205,7 +205,7 @@ def search(
         return forest, candidates(forest, d1)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
     terms = SearchTerms(given=given, direction=config.sign, effect=effect, factors=factors)
-    return forest, representative_candidates(d1, rates, forest, config, terms, progress)
+    return forest, representative_candidates(d1, rates, forest, config, terms, threads, progress)
 
 
 def tree_parts(tree: int, trees: int, memory_limit: int | None) -> list[slice]:
@@ -227,13 +227,14 @@ def representative_candidates(
     forest: Forest,
     config: AuditConfig,
     terms: SearchTerms,
+    threads: int,
     progress: Callable[[float], None],
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
-    paths = forest.criteria([attribute.size for attribute in d1.attributes])
-    found = representatives(d1, rates, paths, config.groups, config.ranking, terms)
-    nearest = nearest_nodes([r.criterion for r in found], paths, d1)
+    nodes = Members(forest.criteria([attribute.size for attribute in d1.attributes]), d1.attributes)
+    found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
+    nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
     return Candidates(
         criteria=tuple(named_in(r.criterion, d1) for r in found),
         tree=tuple(forest.tree[nearest].tolist()),

@@ -12,7 +12,7 @@ from scipy import stats
 
 import ald
 from ald.data import coded
-from ald.data.coded import Attribute, AuditData, draw, encode, merge, weighted_bincount
+from ald.data.coded import Attribute, AuditData, draw, encode, merge, numbered, weighted_bincount
 from ald.data.columns import compact, from_levels, from_numbers
 from ald.evaluation import assess
 from ald.notions import NOTIONS, SELECTION, RateCounter
@@ -268,3 +268,12 @@ class TestMergedAndUnmerged:
         monkeypatch.setattr(coded, "ALWAYS_MERGE", 0)
         monkeypatch.setattr(coded, "_SAMPLE", 600)
         assert ald.audit(people(), outcome="y", trees=3).data_summary == merged
+
+
+@given(st.lists(st.integers(0, 500), max_size=60))
+def test_numbered(values: list[int]) -> None:
+    """Integers are numbered as NumPy's unique does it, dense ones and sparse ones."""
+    array = np.array(values, dtype=np.int64)
+    distinct, numbers = np.unique(array, return_inverse=True)
+    found = numbered(array)
+    assert (found[0].tolist(), found[1].tolist()) == (distinct.tolist(), numbers.tolist())

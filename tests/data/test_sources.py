@@ -17,6 +17,7 @@ import pytest
 import ald
 from ald import InputError
 from ald.data.prepare import Roles, prepare
+from ald.data.reading import Reading
 from ald.data.sources import load
 from ald.notions import OUTCOME_CELLS
 from tests.tables import people, public_data
@@ -241,3 +242,15 @@ def test_masked_arrays() -> None:
         "d": np.ma.array(dates, mask=mask),
     })  # fmt: skip
     assert [column.codes.tolist() for column in table.columns.values()] == [[0, 1]] * 3
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame], ids=["dictionary", "frame"])
+def test_threads_read_the_same_table(monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
+    """Columns that several threads read are in the order given, with the same codes and values."""
+    monkeypatch.setattr("ald.data.table._WORTH_THREADS", 1)
+    data = make({"x": np.array([3.5, 1.0, 2.0]), "g": np.array(["b", "a", "b"]), "n": np.array([7, 7, 8])})
+    alone, together = (load(data, None, Reading(threads=threads)) for threads in (1, 3))
+    assert together.names == alone.names == ["x", "g", "n"]
+    for name in alone.names:
+        assert together[name].words() == alone[name].words()
+        assert together[name].codes.tolist() == alone[name].codes.tolist()

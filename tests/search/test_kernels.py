@@ -237,8 +237,12 @@ def test_the_kernel_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     """ALD_KERNEL chooses, and another word is an error."""
     monkeypatch.setenv("ALD_KERNEL", "numpy")
     assert kernels.kernel() is _numpy_kernel
+    assert kernels.evidence() is None
+    assert kernels.tables() is None
     monkeypatch.setenv("ALD_KERNEL", "c")
     assert kernels.kernel() is _kernel
+    assert kernels.evidence() is not None
+    assert kernels.tables() is not None
     monkeypatch.setenv("ALD_KERNEL", "fortran")
     with pytest.raises(SettingError, match="ALD_KERNEL must be 'c' or 'numpy', not 'fortran'"):
         kernels.kernel()
@@ -246,7 +250,7 @@ def test_the_kernel_can_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the C kernel NumPy counts, and forcing C is an error."""
-    monkeypatch.setattr(kernels, "_compiled", lambda: None)
+    monkeypatch.setattr(kernels, "_module", lambda name: None)
     monkeypatch.delenv("ALD_KERNEL", raising=False)
     assert kernels.kernel() is _numpy_kernel
     monkeypatch.setenv("ALD_KERNEL", "c")

@@ -8,6 +8,7 @@ import pytest
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
 from ald.search.coarse import coarse_view
+from ald.search.membership import Members
 from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import decode
 from ald.search.scoring import Scorer
@@ -70,9 +71,15 @@ def test_nodes_of_the_forest_are_proposed_best_first() -> None:
     data = coded(make_synthetic(5, n=4000, seed=0))
     scorer = Scorer(coarse_view(data), PARITY)
     paths = forest_of(data, PARITY).criteria([attribute.size for attribute in data.attributes])
-    found = forest_nodes(paths, scorer)
+    found = forest_nodes(Members(paths, data.attributes), scorer)
     values = scorer.values(found)
     assert () not in found
     assert set(found) <= set(paths)
     assert values.tolist() == sorted(values.tolist())
     assert values[0] == min(scorer.values([path for path in dict.fromkeys(paths) if path]))
+
+
+def test_a_forest_of_roots_proposes_nothing() -> None:
+    """Everyone is no group."""
+    data = coded(make_synthetic(5, n=400, seed=0))
+    assert forest_nodes(Members([(), ()], data.attributes), Scorer(coarse_view(data), PARITY)) == []

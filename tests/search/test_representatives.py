@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
-from ald.search.membership import member_mask
+from ald.search.membership import Members, member_mask
 from ald.search.representatives import complement, correlation, nearest_nodes
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, forest_of, representatives_of
@@ -92,7 +92,18 @@ def test_nearest_nodes_hold_about_the_same_people() -> None:
     paths = forest_of(data, PARITY).criteria([attribute.size for attribute in data.attributes])
     criteria = [one.criterion for one in representatives_of(data)]
     masks = [member_mask(path, data) for path in paths]
-    for criterion, node in zip(criteria, nearest_nodes(criteria, paths, data), strict=True):
+    nodes = Members(paths, data.attributes)
+    for criterion, node in zip(criteria, nearest_nodes(criteria, nodes, data), strict=True):
         own = member_mask(criterion, data)
         best = max(abs(correlation(own, mask, data.counts)) for mask in masks)
         assert abs(correlation(own, masks[node], data.counts)) == pytest.approx(best)
+
+
+def test_nearest_of_equal_nodes() -> None:
+    """Of nodes that are equally near the forest's last one is shown, at the first place where the forest has it."""
+    data = random_data(2)
+    size = data.attributes[0].size
+    group, other = (CodedCondition(0, 0, size // 2),), (CodedCondition(0, size // 4, size),)
+    same = (CodedCondition(0, 0, size // 2), CodedCondition(0, 0, size))
+    paths = [(), same, other, group, same, group, other]
+    assert nearest_nodes([group, other], Members(paths, data.attributes), data) == [3, 2]

@@ -94,28 +94,32 @@ def test_more_conditions_cost_more() -> None:
     """A description's price grows with every condition, and an interval costs more than a bound."""
     scorer = parity_scorer()
     bound, interval, level = CodedCondition(0, 10, 62), CodedCondition(0, 10, 40), CodedCondition(1, 0, 0, (0,))
-    assert scorer.price(()) == 0.0
-    assert scorer.price((bound,)) < scorer.price((interval,)) < scorer.price((interval, level))
-    assert scorer.price((level,)) < scorer.price((bound, level))
+    assert scorer.prices.criterion(()) == 0.0
+    assert (
+        scorer.prices.criterion((bound,))
+        < scorer.prices.criterion((interval,))
+        < scorer.prices.criterion((interval, level))
+    )
+    assert scorer.prices.criterion((level,)) < scorer.prices.criterion((bound, level))
 
 
 def test_narrow_intervals_cost_more() -> None:
     """There are more different narrow intervals than wide ones, so they cost more."""
     scorer = parity_scorer()
-    prices = scorer.interval_price(0, np.array([0.5, 0.3, 0.1, 0.02]), two_sided=True, alone=True)
+    prices = scorer.prices.interval(0, np.array([0.5, 0.3, 0.1, 0.02]), two_sided=True, alone=True)
     assert (np.diff(prices) > 0).all()
 
 
 def test_conditions_beside_others_cost_a_surcharge() -> None:
     """A bound that is added to other conditions must gain more than one that stands alone."""
-    assert parity_scorer().surcharge(CodedCondition(0, 10, 62)) > 0
+    assert parity_scorer().prices.surcharge(CodedCondition(0, 10, 62)) > 0
 
 
 def test_more_levels_cost_more() -> None:
     """Up to half of the levels, naming more of them costs more, at least the logarithm of the number of such sets."""
     rng = np.random.default_rng(0)
     data = coded({"g": rng.choice(list("abcdef"), 300), "y": rng.integers(0, 2, 300)})
-    prices = Scorer(coarse_view(data), PARITY).level_prices(0, np.array([1, 2, 3]), alone=True)
+    prices = Scorer(coarse_view(data), PARITY).prices.levels(0, np.array([1, 2, 3]), alone=True)
     assert (np.diff(prices) > 0).all()
     assert (np.exp(prices) >= [6, 15, 20]).all()
 
@@ -125,7 +129,7 @@ def test_values_are_evidence_plus_price() -> None:
     scorer = parity_scorer()
     criterion = (CodedCondition(0, 5, 40), CodedCondition(1, 0, 0, (1,)))
     inside = count_members([criterion], scorer.view.data)
-    expected = scorer.log_p(scorer.statistic(inside))[0] + scorer.price(criterion)
+    expected = scorer.log_p(scorer.statistic(inside))[0] + scorer.prices.criterion(criterion)
     assert scorer.values([criterion])[0] == pytest.approx(expected)
 
 
@@ -231,5 +235,5 @@ def test_factors_may_be_added_for_less() -> None:
     data = coded({name: frame_of()[name].astype(str).to_numpy() for name in ("sex", "department", "y")})
     plain, given = (Scorer(coarse_view(data), PARITY, terms=Terms(factors=f)) for f in (frozenset(), frozenset({1})))
     condition = CodedCondition(1, 0, 0, (0,))
-    assert given.surcharge(condition) == 0.0 < plain.surcharge(condition)
-    assert given.condition_price(condition, alone=True) < plain.condition_price(condition, alone=True)
+    assert given.prices.surcharge(condition) == 0.0 < plain.prices.surcharge(condition)
+    assert given.prices.condition(condition, alone=True) < plain.prices.condition(condition, alone=True)

@@ -11,7 +11,13 @@ from ald.criterion import Interval
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
 from ald.notions import NOTIONS, RateCounter
+from ald.search.coarse import coarse_view
+from ald.search.conditions import Conditions
+from ald.search.membership import count_members
 from ald.search.rules import decode
+from ald.search.scoring import Scorer
+from ald.search.sharpen import Sharpener
+from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, proposed_words, representatives_of
 
 ODDS = RateCounter(NOTIONS["equalized odds"].rates, 4)
@@ -99,3 +105,32 @@ def test_values_that_nobody_has_change_nothing(seed: int) -> None:
     assert first.values is not None
     longer = replace(data, attributes=(replace(first, values=np.append(first.values, 99.0)), *others))
     assert proposed_words(longer) == proposed_words(data)
+
+
+def sharpener_of(data: AuditData, threads: int = 1) -> Sharpener:
+    """A sharpener given the group of the first level of the second attribute."""
+    patterns = (data.codes[1] == 0).astype(np.int64)
+    scorer = Scorer(coarse_view(data), PARITY, patterns, threads=threads)
+    return Sharpener(scorer, Conditions(scorer.prices, 1))
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_people_of_groups_are_counted_once_and_right(most: int) -> None:
+    """However the people of a group became known, they are its members."""
+    rng = np.random.default_rng(2)
+    x, g = rng.normal(size=1500).round(2), rng.choice(list("abcd"), 1500)
+    y = (rng.random(1500) < 0.4 + 0.2 * ((x > -0.5) & (x < 0.4)) * (g != "a")).astype(int)
+    data = coded({"x": x, "g": g, "y": y})
+    sharpener = sharpener_of(replace(data, counts=rng.integers(1, most + 1, len(data.counts))))
+    found = [*sharpener.singles(), *sharpener.sharpen(sharpener.singles())]
+    assert sharpener.inside
+    for criterion in {*found, *sharpener.inside, (CodedCondition(1, 0, 0, (0, 2)),)}:
+        assert sharpener.counts(criterion).tolist() == count_members([criterion], sharpener.data)[0].tolist()
+
+
+def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The single conditions are the same whatever the number of threads."""
+    data = coded({**noisy(1)[0], "z": np.random.default_rng(5).random(4000), "y": np.arange(4000) % 3 % 2})
+    alone = sharpener_of(data).singles()
+    monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
+    assert sharpener_of(data, threads=3).singles() == alone

@@ -9,8 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
-from ald.data.table import Table, check_names, table_from
+from ald.data.table import Table, check_names, table_from, worth_threads
 from ald.errors import ColumnError, nearest
+from ald.threads import in_threads
 
 
 def is_frame(data: Any) -> bool:
@@ -48,7 +49,7 @@ def as_series(values: Any) -> Any:
     return values
 
 
-def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
+def read_frame(data: Any, only: Sequence[str] | None = None, threads: int = 1) -> Table:
     """The frame as a table. Lazy frames are collected, with only the columns that are needed."""
     source = "the data"
     _check_native_names(data)
@@ -60,9 +61,10 @@ def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
             if name not in by_text:
                 raise ColumnError(f"there is no column {name!r} in {source}. {nearest(name, by_text)}")
         by_text = {name: by_text[name] for name in only}
-        frame = frame.select(list(by_text.values()))
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return table_from((_column(text, eager.get_column(name)) for text, name in by_text.items()), source)
+    eager = frame.select(list(by_text.values())).collect() if isinstance(frame, nw.LazyFrame) else frame
+    series = {text: eager.get_column(name) for text, name in by_text.items()}
+    threads = threads if worth_threads(len(eager) * len(series)) else 1
+    return table_from(in_threads(lambda text: _column(text, series[text]), series, threads), source)
 
 
 def read_series(name: str, values: Any) -> Column:

@@ -20,7 +20,7 @@ class Reading:
 
     needed: the columns to read, or None for all. exact: columns whose values all stay apart. kinds: as the user gave
     them. named: values that groups in words name, by column: whatever is cut, is cut there too. memory_limit: bytes
-    that may be used. query: what to ask a database. many: rows from which data is reduced.
+    that may be used. query: what to ask a database. many: rows from which data is reduced. threads: that may be used.
     """
 
     needed: tuple[str, ...] | None = None
@@ -30,6 +30,7 @@ class Reading:
     memory_limit: int | None = None
     query: str | None = None
     many: int = MANY_ROWS
+    threads: int = 1
 
     @property
     def memory(self) -> int:
@@ -42,7 +43,11 @@ class Reading:
 
 
 def reading_of(
-    roles: Roles, named: Mapping[str, tuple[str, ...]], memory_limit: int | None = None, query: str | None = None
+    roles: Roles,
+    named: Mapping[str, tuple[str, ...]],
+    memory_limit: int | None = None,
+    query: str | None = None,
+    threads: int = 1,
 ) -> Reading:
     """How to read the data of an audit: `named` are the values in its groups in words, by column."""
     kinds = dict(roles.kinds or {})
@@ -55,4 +60,5 @@ def reading_of(
         named=named,
         memory_limit=memory_limit,
         query=query,
+        threads=threads,
     )

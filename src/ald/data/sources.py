@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from ald.arrays import AnyArray, IntArray
-from ald.data.columns import Column, from_numbers, from_objects, is_interval_kind
+from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind
 from ald.data.reading import Reading
-from ald.data.table import Table, check_names, row_numbers, stack, table_from
+from ald.data.table import Table, check_names, row_numbers, stack, table_from, worth_threads
+from ald.data.texts import code_texts
 from ald.errors import InputError, SettingError, shorten
+from ald.threads import in_threads
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
@@ -47,11 +49,11 @@ def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None =
 
         return read_file(os.fspath(data), only, reading)
     if isinstance(data, Mapping):
-        return _from_mapping(data, only)
+        return _from_mapping(data, only, 1 if reading is None else reading.threads)
     from ald.data.frames import is_frame, read_frame
 
     if is_frame(data):
-        return read_frame(data, only)
+        return read_frame(data, only, 1 if reading is None else reading.threads)
     # A Series too: one column has no name to ask for and nothing to compare it with.
     raise InputError(
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), the address of "
@@ -123,7 +125,7 @@ def sha256(data: Any) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
+def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None, threads: int) -> Table:
     source = "the dictionary"
     check_names([str(name) for name in data], source)
     columns = {str(name): values for name, values in data.items()}
@@ -132,7 +134,9 @@ def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None) -> Table:
         if missing:
             Table(columns=dict.fromkeys(columns), n_rows=0, source=source)[missing[0]]  # type: ignore[arg-type]
         columns = {name: columns[name] for name in only}
-    return table_from((from_array(name, values) for name, values in columns.items()), source)
+    values = sum(len(column) for column in columns.values() if isinstance(column, np.ndarray))
+    read = in_threads(lambda name: from_array(name, columns[name]), columns, threads if worth_threads(values) else 1)
+    return table_from(read, source)
 
 
 def from_array(name: str, values: Any) -> Column:
@@ -158,6 +162,9 @@ def from_array(name: str, values: Any) -> Column:
     if array.dtype.kind == "m":
         seconds = array / np.timedelta64(1, "s")
         return from_numbers(name, seconds, missing=missing)
+    coded = code_texts(array) if missing is None else None
+    if coded is not None:
+        return from_levels(name, *coded)
     objects = array.tolist()
     if missing is not None:
         objects = [None if gone else value for value, gone in zip(objects, missing.tolist(), strict=True)]

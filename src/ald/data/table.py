@@ -11,6 +11,8 @@ from ald.arrays import IntArray
 from ald.data.columns import Column, stack_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 
+_WORTH_THREADS = 200_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
@@ -52,6 +54,11 @@ def table_from(columns: Iterable[Column], source: str) -> Table:
         raise InputError(f"the columns of {source} differ in length: {shown}. Every column needs one value per row.")
     n_rows = next(iter(lengths.values()), 0)
     return Table(columns={column.name: column for column in columns}, n_rows=n_rows, source=source)
+
+
+def worth_threads(values: int) -> bool:
+    """Whether so many values, not yet coded, are worth being coded by several threads."""
+    return values >= _WORTH_THREADS
 
 
 def stack(first: Table, second: Table) -> Table:

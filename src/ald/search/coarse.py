@@ -5,6 +5,7 @@ Exploring looks at many groups and attributes; bins make each look cheap. What i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,14 +22,26 @@ BINS = 32
 class CoarseColumn:
     """One attribute: the bin of every row, and per bin the codes [edges[b], edges[b + 1]); bin `n` is "missing".
 
-    Unordered attributes have one bin per level that occurs: `levels[b]`.
+    Unordered attributes have one bin per level that occurs: `levels[b]`. people: how many have each code.
     """
 
-    bins: CodeArray
+    codes: CodeArray
+    people: IntArray
     n: int
     edges: IntArray
     levels: IntArray
     nominal: bool
+
+    @cached_property
+    def bins(self) -> CodeArray:
+        if not self.nominal:
+            table = np.append(np.repeat(np.arange(self.n), np.diff(self.edges)), self.n)
+        elif len(self.levels) == len(self.people):
+            return compact(self.codes, self.n)
+        else:
+            table = np.full(len(self.people) + 1, self.n)
+            table[self.levels] = np.arange(self.n)
+        return compact(table, self.n)[self.codes]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,19 +68,34 @@ class CoarseView:
 
 def coarse_view(data: AuditData, bins: int = BINS) -> CoarseView:
     """The data in at most `bins` bins of about equal numbers of people per ordered attribute."""
+    people = [
+        weighted_bincount(codes, data.counts, attribute.size + 1)[: attribute.size]
+        for attribute, codes in zip(data.attributes, data.codes, strict=True)
+    ]
+    return _view(data, people, bins)
+
+
+def coarser(view: CoarseView, bins: int) -> CoarseView:
+    """The same data in fewer bins."""
+    return _view(view.data, [column.people for column in view.columns], bins)
+
+
+def _view(data: AuditData, people: Sequence[IntArray], bins: int) -> CoarseView:
     columns = []
-    for attribute, codes in zip(data.attributes, data.codes, strict=True):
-        people = weighted_bincount(codes, data.counts, attribute.size + 1)[: attribute.size]
-        present = np.flatnonzero(people)
+    for attribute, codes, by_code in zip(data.attributes, data.codes, people, strict=True):
         if attribute.is_nominal:
-            table = np.full(attribute.size + 1, len(present))
-            table[present] = np.arange(len(present))
-            edges, levels = np.arange(len(present) + 1), present
+            levels = np.flatnonzero(by_code)
+            edges = np.arange(len(levels) + 1)
         else:
-            edges, levels = quantile_edges(people, bins), np.zeros(0, np.int64)
-            table = np.append(np.searchsorted(edges, np.arange(attribute.size), side="right") - 1, len(edges) - 1)
-        n = len(edges) - 1
+            levels, edges = np.zeros(0, np.int64), quantile_edges(by_code, bins)
         columns.append(
-            CoarseColumn(bins=compact(table, n)[codes], n=n, edges=edges, levels=levels, nominal=attribute.is_nominal)
+            CoarseColumn(
+                codes=codes,
+                people=by_code,
+                n=len(edges) - 1,
+                edges=edges,
+                levels=levels,
+                nominal=attribute.is_nominal,
+            )
         )
     return CoarseView(data=data, columns=tuple(columns))

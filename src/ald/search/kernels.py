@@ -1,4 +1,4 @@
-"""Which kernel counts: the C extension where it was built, else NumPy. Both give identical integers.
+"""Which kernel counts: the C extension where it was built, else NumPy. Both give identical results.
 
 The environment variable ALD_KERNEL ("c" or "numpy") forces one, for tests and comparisons.
 """
@@ -17,29 +17,42 @@ from ald.errors import SettingError
 
 
 @cache
-def _compiled() -> ModuleType | None:
+def _module(name: str) -> ModuleType | None:
     try:
-        return importlib.import_module("ald.search._kernel")
+        return importlib.import_module(f"ald.search.{name}")
     except ImportError:
         return None
 
 
-def kernel() -> ModuleType:
-    """The module whose `count`, `partition` and `members` do the work."""
+def _compiled(name: str) -> ModuleType | None:
+    """The C module of that name, or None where NumPy does its work."""
     forced = os.environ.get("ALD_KERNEL", "")
     if forced not in ("", "c", "numpy"):
         raise SettingError(f"ALD_KERNEL must be 'c' or 'numpy', not {forced!r}")
-    compiled = None if forced == "numpy" else _compiled()
-    if compiled is not None:
-        return compiled
-    if forced == "c":
+    compiled = None if forced == "numpy" else _module(name)
+    if compiled is None and forced == "c":
         raise SettingError("ALD_KERNEL=c, but the C kernel was not built (no compiler at install time?)")
-    return importlib.import_module("ald.search._numpy_kernel")
+    return compiled
 
 
-def is_compiled() -> bool:
-    """Whether the C kernel does the work."""
-    return kernel() is _compiled()
+def kernel() -> ModuleType:
+    """The module whose `count`, `partition` and `members` do the work."""
+    return _compiled("_kernel") or importlib.import_module("ald.search._numpy_kernel")
+
+
+def evidence() -> ModuleType | None:
+    """The module whose `statistic` compares groups; None where `ald.search.evidence` does it by NumPy."""
+    return _compiled("_evidence")
+
+
+def tables() -> ModuleType | None:
+    """The module whose `tables` counts people by several columns; None where `ald.search.tables` does it by NumPy."""
+    return _compiled("_tables")
+
+
+def packed() -> ModuleType | None:
+    """The module that grows trees on packed rows; None where `ald.search.counting` and others do it by NumPy."""
+    return _compiled("_packed")
 
 
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:

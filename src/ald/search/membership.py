@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
-from ald.data.coded import AuditData
+from ald.data.coded import Attribute, AuditData, numbered
 from ald.search import _numpy_kernel, kernels, packed
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
@@ -18,20 +19,66 @@ _WORTH_A_THREAD = 1_000_000
 
 def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: int = 1) -> IntArray:
     """Counts per criterion and cell: [criteria, cells]. Membership is the criterion's alone, never a tree's routing."""
-    out = np.zeros((len(criteria), data.n_cells), dtype=np.int64)
-    # Rows by cell, so that each cell's sum runs over neighbours.
-    order = np.argsort(data.cells, kind="stable")
-    by_cell = [code[order] for code in data.codes], data.counts[order]
-    bounds = np.searchsorted(data.cells[order], np.arange(data.n_cells + 1)).astype(np.int64)
-    work = np.array([1 + len(criterion) for criterion in criteria], dtype=np.int64) * len(data.cells)
-    parts = kernels.chunks(work, threads, _WORTH_A_THREAD) if len(criteria) else []
+    members = Members(criteria, data.attributes)
+    return members.count(data, threads)[members.which]
 
-    def count(part: slice) -> None:
-        arrays = _conditions(criteria[part], data)
-        kernels.kernel().members(*by_cell, bounds, *arrays, out[part])
 
-    in_threads(count, parts, threads)
-    return out
+class Members:
+    """Criteria made ready for their members to be counted, in any data with these attributes.
+
+    criteria: every different one once; which: the number of every one that was given among these.
+    """
+
+    def __init__(self, criteria: Sequence[CodedCriterion], attributes: Sequence[Attribute]) -> None:
+        number: dict[CodedCriterion, int] = {}
+        of_each = (number.setdefault(criterion, len(number)) for criterion in criteria)
+        self.which = np.fromiter(of_each, np.int64, len(criteria))
+        self.criteria = list(number)
+        self.attributes = attributes
+        self._lengths = np.array([len(criterion) for criterion in self.criteria], dtype=np.int64)
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """Counts per different criterion and cell."""
+        out = np.zeros((len(self.criteria), data.n_cells), dtype=np.int64)
+        # Rows by cell, so that each cell's sum runs over neighbours.
+        order = np.argsort(data.cells, kind="stable")
+        by_cell = [code[order] for code in data.codes], data.counts[order]
+        bounds = np.searchsorted(data.cells[order], np.arange(data.n_cells + 1)).astype(np.int64)
+        work = (1 + self._lengths) * len(data.cells)
+        parts = kernels.chunks(work, threads, _WORTH_A_THREAD) if len(self.criteria) else []
+
+        def count(part: slice) -> None:
+            kernels.kernel().members(*by_cell, bounds, *self._part(part), out[part])
+
+        in_threads(count, parts, threads)
+        return out
+
+    def _part(self, part: slice) -> tuple[AnyArray, ...]:
+        """The kernel's arrays for some of the criteria: only the conditions that these have."""
+        conditions, tables, offsets, used = self._arrays
+        start, end = offsets[part.start], offsets[part.stop]
+        offsets, used = offsets[part.start : part.stop + 1] - start, used[start:end]
+        if len(offsets) <= len(self.criteria):
+            own, used = np.unique(used, return_inverse=True)
+            conditions = np.ascontiguousarray(conditions[:, own])
+        return *conditions, tables, offsets, used
+
+    @cached_property
+    def _arrays(self) -> tuple[IntArray, ByteArray, IntArray, IntArray]:
+        """Every different condition once (attribute, low, high, place of its table), all tables, and per criterion the
+        numbers of its conditions."""
+        number: dict[CodedCondition, int] = {}
+        used = [number.setdefault(condition, len(number)) for criterion in self.criteria for condition in criterion]
+        tables = [_table(condition, self.attributes) for condition in number if condition.levels]
+        ends = np.cumsum([len(table) for table in tables])
+        tables_at = np.full(len(number), -1, dtype=np.int64)
+        named = [k for condition, k in number.items() if condition.levels]
+        tables_at[named] = np.concatenate([[0], ends])[: len(tables)]
+        joined = np.concatenate(tables).astype(np.uint8) if tables else np.zeros(1, np.uint8)
+        columns = np.array([condition[:3] for condition in number], dtype=np.int64).reshape(-1, 3).T
+        offsets = np.concatenate([[0], np.cumsum(self._lengths)]).astype(np.int64)
+        conditions = np.ascontiguousarray(np.vstack([columns, tables_at]))
+        return conditions, joined, offsets, np.array(used, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,23 +129,8 @@ class Leaves:
         return tables_at, tables
 
 
-def _conditions(criteria: Sequence[CodedCriterion], data: AuditData) -> tuple[AnyArray, ...]:
-    """The kernel's arrays: every different condition once, and per criterion the numbers of its conditions."""
-    number: dict[CodedCondition, int] = {}
-    used = [number.setdefault(condition, len(number)) for criterion in criteria for condition in criterion]
-    offsets = np.concatenate([[0], np.cumsum([len(criterion) for criterion in criteria])]).astype(np.int64)
-    tables = [_table(condition, data) for condition in number if condition.levels]
-    ends = np.cumsum([len(table) for table in tables])
-    tables_at = np.full(len(number), -1, dtype=np.int64)
-    tables_at[[k for condition, k in number.items() if condition.levels]] = np.concatenate([[0], ends])[: len(tables)]
-    joined = np.concatenate(tables).astype(np.uint8) if tables else np.zeros(1, np.uint8)
-    columns = np.array([condition[:3] for condition in number], dtype=np.int64).reshape(-1, 3).T
-    attributes, lows, highs = (np.ascontiguousarray(column) for column in columns)
-    return attributes, lows, highs, tables_at, joined, offsets, np.array(used, dtype=np.int64)
-
-
-def _table(condition: CodedCondition, data: AuditData) -> BoolArray:
-    table = np.zeros(data.attributes[condition.attribute].size + 1, dtype=bool)
+def _table(condition: CodedCondition, attributes: Sequence[Attribute]) -> BoolArray:
+    table = np.zeros(attributes[condition.attribute].size + 1, dtype=bool)
     table[list(condition.levels)] = True
     return table
 
@@ -109,7 +141,7 @@ def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
     for condition in criterion:
         code = data.codes[condition.attribute]
         if condition.levels:
-            mask &= _table(condition, data)[code]
+            mask &= _table(condition, data.attributes)[code]
         else:
             mask &= (code >= condition.low) & (code < condition.high)
     return mask
@@ -120,4 +152,4 @@ def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
     pattern = np.zeros(len(masks[0]), dtype=np.int64)
     for mask in masks:
         pattern = 2 * pattern + mask
-    return np.unique(pattern, return_inverse=True)[1]
+    return numbered(pattern)[1]

@@ -6,10 +6,8 @@ needs the compiled kernel.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -34,17 +32,9 @@ _BITS = 64
 NONE, FOUND, ASK = 0, 1, 2
 
 
-@cache
-def _compiled() -> ModuleType | None:
-    try:
-        return importlib.import_module("ald.search._packed")
-    except ImportError:
-        return None
-
-
 def available(data: AuditData) -> bool:
     """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits."""
-    return kernels.is_compiled() and _compiled() is not None and data.total < 2**31
+    return kernels.packed() is not None and data.total < 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,7 +314,7 @@ class _Units:
 
 
 def _kernel() -> ModuleType:
-    kernel = _compiled()
+    kernel = kernels.packed()
     assert kernel is not None
     return kernel
 

@@ -7,16 +7,16 @@ tables for association with the outcome beyond what their parts show, and the ce
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb, log, prod
 
 import numpy as np
 
-from ald.arrays import CodeArray, FloatArray, IntArray
-from ald.data.coded import weighted_bincount
-from ald.search.coarse import CoarseView, coarse_view
-from ald.search.membership import count_members
+from ald.arrays import FloatArray, IntArray
+from ald.search.coarse import CoarseView, coarser
+from ald.search.membership import Members
 from ald.search.scoring import Scorer
+from ald.search.tables import joint_tables
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import chi2_log_sf
 from ald.stratified import residuals
@@ -29,6 +29,8 @@ _MAX_LEVELS = 12
 # Triples are screened while rows times triples stay below this.
 _TRIPLE_WORK = 20_000_000
 _PRICED = 60
+# Entries of the tables that are held at a time.
+_ENTRIES_AT_ONCE = 1 << 22
 _FROM_FOREST = 8
 
 
@@ -38,7 +40,7 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
     With each cell goes the evidence of its combination: log p, corrected for all combinations and its cells.
     """
     data = scorer.view.data
-    coarse = coarse_view(data, _SCREEN_BINS[order])
+    coarse = coarser(scorer.view, _SCREEN_BINS[order])
     usable = [j for j, column in enumerate(coarse.columns) if 2 <= column.n <= _MAX_LEVELS]
     n = comb(len(usable), order)
     if order > 2 and n * len(data.cells) > _TRIPLE_WORK:
@@ -58,48 +60,59 @@ class _Screen:
 
     def __init__(self, coarse: CoarseView, scorer: Scorer) -> None:
         self.coarse, self.scorer = coarse, scorer
-        self.known: dict[tuple[int, ...], tuple[FloatArray, IntArray]] = {}
-        data = coarse.data
-        self.keys = [column.bins.astype(np.int64) for column in coarse.columns]
-        self.cells = data.cells.astype(np.int64)
+        self.sizes = [column.n + 1 for column in coarse.columns]
 
-    def table(self, parts: tuple[int, ...]) -> IntArray:
+    def tables(self, combined: Sequence[tuple[int, ...]]) -> list[IntArray]:
         """Counts per combination of bins (missing included) and cell: [bins of first, ..., cells]."""
-        shape = [self.coarse.columns[j].n + 1 for j in parts]
-        key: CodeArray | IntArray = self.keys[parts[0]]
-        for j, size in zip(parts[1:], shape[1:], strict=True):
-            key = key * size + self.keys[j]
-        n_cells = self.coarse.data.n_cells
-        key = key * n_cells + self.cells
-        return weighted_bincount(key, self.coarse.data.counts, int(np.prod(shape)) * n_cells).reshape(*shape, n_cells)
+        used = sorted({j for parts in combined for j in parts})
+        place = {j: k for k, j in enumerate(used)}
+        return joint_tables(
+            [self.coarse.columns[j].bins for j in used],
+            [self.sizes[j] for j in used],
+            [tuple(place[j] for j in parts) for parts in combined],
+            self.coarse.data,
+            threads=self.scorer.threads,
+        )
 
-    def chi2(self, parts: tuple[int, ...]) -> tuple[FloatArray, IntArray]:
-        """Per rate the chi-square of the outcome over the joint bins, and its degrees of freedom."""
-        if parts not in self.known:
-            table = self.table(parts).reshape(-1, self.coarse.data.n_cells)
-            counts, totals = self.scorer.by_pattern(table).sum(axis=(1, 3)), self.scorer.totals.sum(axis=(0, 2))
+    def chi2(self, combined: Sequence[tuple[int, ...]]) -> tuple[FloatArray, IntArray]:
+        """Per combination and rate the chi-square of the outcome over the joint bins, and its degrees of freedom."""
+        n_rates = len(self.scorer.rates.rates)
+        statistic, df = np.zeros((len(combined), n_rates)), np.zeros((len(combined), n_rates), np.int64)
+        entries = np.cumsum([prod(self.sizes[j] for j in parts) for parts in combined])
+        batch = entries * self.coarse.data.n_cells // _ENTRIES_AT_ONCE
+        totals = self.scorer.totals.sum(axis=(0, 2))
+        for chosen in np.split(np.arange(len(combined)), np.flatnonzero(np.diff(batch)) + 1):
+            tables = [table.reshape(-1, table.shape[-1]) for table in self.tables([combined[i] for i in chosen])]
+            counts = self.scorer.by_pattern(np.concatenate(tables)).sum(axis=(1, 3))
             excess, spread = residuals(counts, totals, self.scorer.rates)
             terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.terms.effect
-            self.known[parts] = terms.sum(axis=1), (spread > 0).sum(axis=1) - 1
-        return self.known[parts]
+            filled = spread > 0
+            bounds = np.cumsum([0, *(len(table) for table in tables)]).tolist()
+            for i, (start, end) in zip(chosen.tolist(), pairwise(bounds), strict=True):
+                statistic[i] = terms[:, start:end].sum(axis=1)
+                df[i] = np.count_nonzero(filled[:, start:end], axis=1) - 1
+        return statistic, df
 
     def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
         """log p of what joint tables show beyond their parts (by inclusion and exclusion), smallest first."""
-        statistic = np.zeros((len(combined), len(self.scorer.rates.rates)))
-        df = np.zeros(statistic.shape, np.int64)
-        for i, parts in enumerate(combined):
-            for size in range(len(parts), 0, -1):
-                sign = (-1) ** (len(parts) - size)
-                for smaller in combinations(parts, size):
-                    value, degrees = self.chi2(smaller)
-                    statistic[i] += sign * value
-                    df[i] += sign * degrees
+        if not combined:
+            return []
+        order = len(combined[0])
+        statistic, df = np.zeros((len(combined), len(self.scorer.rates.rates))), 0
+        for size in range(order, 0, -1):
+            smaller = sorted({part for parts in combined for part in combinations(parts, size)})
+            number = {part: i for i, part in enumerate(smaller)}
+            value, degrees = self.chi2(smaller)
+            sign = (-1) ** (order - size)
+            for places in combinations(range(order), size):
+                at = [number[tuple(parts[place] for place in places)] for parts in combined]
+                statistic, df = statistic + sign * value[at], df + sign * degrees[at]
         log_p = chi2_log_sf(np.maximum(statistic, 0.0).sum(axis=1), np.maximum(df, 0).sum(axis=1))
         return sorted(zip(np.nan_to_num(log_p, nan=0.0).tolist(), combined, strict=True))
 
     def best_cells(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
         """The strongest cells of a joint table, among those above and those below the overall rate."""
-        table = self.table(parts)[tuple(slice(self.coarse.columns[j].n) for j in parts)]
+        table = self.tables([parts])[0][tuple(slice(self.coarse.columns[j].n) for j in parts)]
         flat = table.reshape(-1, table.shape[-1])
         statistic = self.scorer.statistic(flat)
         pooled = self.scorer.pooled(flat)
@@ -120,13 +133,16 @@ class _Screen:
         return CodedCondition(j, int(column.edges[b]), int(column.edges[b + 1]))
 
 
-def forest_nodes(paths: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
+def forest_nodes(nodes: Members, scorer: Scorer) -> list[CodedCriterion]:
     """The best nodes of the forest, inner ones too, judged on all of D1."""
-    found = [path for path in dict.fromkeys(paths) if path]
-    if not found:
+    found = np.array([i for i, criterion in enumerate(nodes.criteria) if criterion], dtype=np.int64)
+    if len(found) == 0:
         return []
     # Pricing is the slow part: only for those with the strongest evidence.
-    strongest = np.argsort(-scorer.statistic(count_members(found, scorer.view.data)), kind="stable")[:_PRICED]
-    priced = [found[i] for i in strongest.tolist()]
-    values = scorer.values(priced).tolist()
+    inside = nodes.count(scorer.view.data, scorer.threads)[found]
+    statistic = scorer.statistic(inside)
+    strongest = np.argsort(-statistic, kind="stable")[:_PRICED]
+    log_p = scorer.log_p(statistic[strongest]).tolist()
+    priced = [nodes.criteria[i] for i in found[strongest].tolist()]
+    values = [own + scorer.prices.criterion(criterion) for own, criterion in zip(log_p, priced, strict=True)]
     return [criterion for _, criterion in sorted(zip(values, priced, strict=True))[:_FROM_FOREST]]

@@ -12,11 +12,12 @@ from math import ceil, log, prod
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald.arrays import BoolArray, IntArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
 from ald.search.coarse import coarse_view
-from ald.search.membership import count_members, member_mask, membership_strata
+from ald.search.conditions import Conditions
+from ald.search.membership import Members, count_members, member_mask, membership_strata
 from ald.search.proposals import combinations_beyond_parts, forest_nodes
 from ald.search.rules import complexity
 from ald.search.scoring import PLAIN, Scorer, Terms
@@ -52,20 +53,22 @@ class Representative:
 def representatives(
     data: AuditData,
     rates: RateCounter,
-    paths: Sequence[CodedCriterion],
+    nodes: Members,
     groups: int,
     ranking: str = "confidence",
     terms: Terms = PLAIN,
+    threads: int = 1,
 ) -> tuple[Representative, ...]:
-    """The groups to test on D2, in the order in which they condition on each other. `paths`: the forest's nodes.
+    """The groups to test on D2, in the order in which they condition on each other. `nodes`: those of the forest.
 
     Ranked by magnitude, a list shall begin with the largest disparities: then of the groups with clear evidence the one
     with the largest plausible |psi| on D1 is taken first, and single levels are looked at too.
     """
     view = coarse_view(data)
-    plain = Scorer(view, rates, terms=terms)
+    plain = Scorer(view, rates, terms=terms, threads=threads)
+    conditions = Conditions(plain.prices, len(rates.rates))
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
-    nodes = forest_nodes(paths, plain)
+    best_nodes = forest_nodes(nodes, plain)
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
@@ -73,10 +76,10 @@ def representatives(
         patterns = membership_strata(masks) if masks else None
         if patterns is not None and (int(patterns.max()) + 1) * prod(plain.block) > MAX_CELLS:
             break
-        scorer = Scorer(view, rates, patterns, terms)
-        sharpener = Sharpener(scorer)
+        scorer = Scorer(view, rates, patterns, terms, plain.prices, threads)
+        sharpener = Sharpener(scorer, conditions)
         own = sharpener.singles()
-        found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *nodes], scorer))
+        found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *best_nodes], scorer))
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
@@ -107,8 +110,12 @@ def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCrit
 
 def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:
     """The correlation of two memberships over all people; 0 if one of them does not vary."""
-    n = float(counts.sum())
     in_a, in_b, both = (float(counts[mask].sum()) for mask in (a, b, a & b))
+    return _correlation(float(counts.sum()), in_a, in_b, both)
+
+
+def _correlation(n: float, in_a: float, in_b: float, both: float) -> float:
+    """The correlation of two memberships, from numbers of people."""
     spread = in_a * (n - in_a) * in_b * (n - in_b)
     return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0
 
@@ -170,32 +177,41 @@ def _folded(
 ) -> tuple[Representative, ...]:
     """The representatives, each with the groups found that are close to it."""
     also: list[list[CodedCriterion]] = [[] for _ in taken]
-    for criterion in seen:
-        if criterion in taken or not taken:
-            continue
-        mask = member_mask(criterion, data)
+    others = Members([criterion for criterion in seen if criterion not in taken] if taken else [], data.attributes)
+    # Per group taken the others' people outside and inside of it.
+    tables = [others.count(replace(data, cells=mask.astype(np.uint8), n_cells=2)) for mask in masks]
+    sizes, n = [float(data.counts[mask].sum()) for mask in masks], float(data.total)
+    for i, criterion in enumerate(others.criteria):
+        people = [table[i].tolist() for table in tables]
         # Signed: the complement of a group is other people.
-        alike: FloatArray = np.array([correlation(mask, other, data.counts) for other in masks])
-        if alike.max() >= SAME:
-            also[int(np.argmax(alike))].append(criterion)
+        alike = [_correlation(n, sum(own), size, own[1]) for own, size in zip(people, sizes, strict=True)]
+        if max(alike) >= SAME:
+            also[alike.index(max(alike))].append(criterion)
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
 
 
-def nearest_nodes(criteria: Sequence[CodedCriterion], paths: Sequence[CodedCriterion], data: AuditData) -> list[int]:
+def nearest_nodes(criteria: Sequence[CodedCriterion], nodes: Members, data: AuditData, threads: int = 1) -> list[int]:
     """Per group the position of the forest's node whose people are most alike (for pictures of the search)."""
     if not criteria:
         return []
     if len(criteria) > _AT_ONCE:
-        rest = nearest_nodes(criteria[_AT_ONCE:], paths, data)
-        return nearest_nodes(criteria[:_AT_ONCE], paths, data) + rest
-    distinct = {path: i for i, path in reversed(list(enumerate(paths)))}
+        rest = nearest_nodes(criteria[_AT_ONCE:], nodes, data, threads)
+        return nearest_nodes(criteria[:_AT_ONCE], nodes, data, threads) + rest
     # One count for all groups: people per node and pattern of membership.
-    masks = np.stack([member_mask(criterion, data) for criterion in criteria])
-    patterns, pattern = np.unique(masks, axis=1, return_inverse=True)
-    split = replace(data, cells=pattern.astype(np.uint8), n_cells=patterns.shape[1])
-    counts = count_members(list(distinct), split).astype(float)
+    masks = [member_mask(criterion, data) for criterion in criteria]
+    pattern = membership_strata(masks)
+    first_row = np.empty(int(pattern.max()) + 1, dtype=np.int64)
+    first_row[pattern] = np.arange(len(pattern))
+    patterns = np.stack(masks)[:, first_row]
+    split = replace(data, cells=pattern.astype(np.uint8), n_cells=len(first_row))
+    counts = nodes.count(split, threads).astype(float)
     both, size = counts @ patterns.T, (patterns @ split.cell_counts()).astype(float)
     in_node, n = counts.sum(axis=1)[:, None], float(data.total)
     spread = np.sqrt(np.maximum(in_node * (n - in_node) * size * (n - size), 1.0))
-    best = np.argmax((n * both - in_node * size) / spread, axis=0)
-    return [int(at) for at in np.array(list(distinct.values()))[best]]
+    alike = (n * both - in_node * size) / spread
+    # Of equals the one that the forest has last, at the first place where it has it.
+    first, last = np.empty((2, len(nodes.criteria)), dtype=np.int64)
+    places = np.arange(len(nodes.which))
+    last[nodes.which], first[nodes.which[::-1]] = places, places[::-1]
+    order = np.argsort(-last)
+    return [int(at) for at in first[order[np.argmax(alike[order], axis=0)]]]

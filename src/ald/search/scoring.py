@@ -1,38 +1,27 @@
 """What a description is worth on D1: its evidence, less the price of having looked for it.
 
-The price is the logarithm of the number of alternatives that the search had, so that evidence plus price is about
-the logarithm of a p-value that is honest on D1 itself. A condition is worth naming only if it pays its price: spurious
-conditions fit any data a little better. D2 decides what is listed; this decides what is proposed.
+D2 decides what is listed; this decides what is proposed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log, prod
+from functools import cached_property
+from math import prod
 
 import numpy as np
-from scipy import special
 
 from ald.arrays import FloatArray, IntArray
-from ald.data.coded import weighted_bincount
 from ald.notions import RateCounter
 from ald.search.coarse import CoarseView
+from ald.search.evidence import Comparison
 from ald.search.membership import count_members
+from ald.search.prices import Prices
 from ald.search.segments import few_sums
-from ald.search.splitting import two_sample
-from ald.search.tree import CodedCondition, CodedCriterion
+from ald.search.tree import CodedCriterion
 from ald.statistics import chi2_log_sf
-from ald.stratified import SPREAD, cmh_terms, combined_statistic, mantel_haenszel, residuals
-
-# Effective numbers of different cut points of a continuous attribute, and of different intervals that hold half of the
-# people (narrower ones are more, in proportion): the 5 % point of the largest chi2 over all of them is about that of so
-# many independent tests. A bound added to other conditions can shave off any thin slice of the group: more of them.
-CUTS = {"alone": 30, "added": 500}
-INTERVALS = {"alone": 120, "added": 300}
-LEVELS_ADDED = 8
-# Every further level named costs this much more than its share of the alternatives: short descriptions are preferred.
-FURTHER_LEVEL = 0.7
+from ald.stratified import mantel_haenszel, residuals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,9 +54,20 @@ class Scorer:
     """
 
     def __init__(
-        self, view: CoarseView, rates: RateCounter, patterns: IntArray | None = None, terms: Terms = PLAIN
+        self,
+        view: CoarseView,
+        rates: RateCounter,
+        patterns: IntArray | None = None,
+        terms: Terms = PLAIN,
+        prices: Prices | None = None,
+        threads: int = 1,
     ) -> None:
-        """`patterns`: a number per row, from 0 on; evidence is then that of the test within them."""
+        """`patterns`: a number per row, from 0 on; evidence is then that of the test within them.
+
+        `prices`: those of this view, where they are known: they do not depend on the patterns.
+        """
+        self.prices = prices or Prices(view, terms.factors)
+        self.threads = threads
         self.n_cells, self.terms = view.data.n_cells, terms
         self.n_patterns = 1 if patterns is None else int(patterns.max()) + 1
         reference = view.data.design.reference
@@ -83,20 +83,20 @@ class Scorer:
             data = replace(view.data, cells=cells, n_cells=self.n_patterns * prod(self.block))
             view = replace(view, data=data)
         self.view, self.rates = view, rates
-        self.n_attributes = len(view.columns)
         self.totals = self.by_pattern(view.totals)
         pooled = self.pooled(view.totals)
         self.hits, self.bases = rates.hit(pooled), rates.base(pooled)
         self.df = len(rates.rates) if rates.disjoint else 1
         # Groups must be large enough for their chi2 to mean something.
         self.people = int(view.totals.sum())
-        self._prices: dict[tuple[CodedCondition, bool], float] = {}
         self.smallest = max(20, int(0.005 * self.people))
-        data = view.data
-        self.people_by_code = [
-            np.zeros(0) if a.is_nominal else weighted_bincount(codes, data.counts, a.size + 1)[: a.size]
-            for a, codes in zip(data.attributes, data.codes, strict=True)
-        ]
+        self.comparison = Comparison(
+            everyone=self.totals,
+            rates=rates,
+            direction=terms.direction,
+            effect=terms.effect,
+            smallest=self.smallest,
+        )
 
     def by_pattern(self, counts: IntArray) -> IntArray:
         """Counts as [..., patterns, strata given, references, cells]."""
@@ -111,46 +111,11 @@ class Scorer:
 
     def statistic(self, inside: IntArray) -> FloatArray:
         """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
-        value = self.marginal(inside)
-        if self.n_patterns > 1:
-            # As on D2: what counts is the weaker of the marginal and the stratified evidence.
-            value = np.minimum(value, self.within(self.by_pattern(inside), self.totals))
-        n = few_sums(inside, -1)
-        outside = self.people - n
-        if self.n_references > 1:
-            others = (self.totals - self.by_pattern(inside))[..., 1, :]
-            outside = others.sum(axis=(-3, -2, -1))
-        return np.where((n >= self.smallest) & (outside >= self.smallest), value, 0.0)
+        return self.comparison.statistic(inside)
 
-    def marginal(self, inside: IntArray) -> FloatArray:
-        """The statistic of groups whatever other groups people are in: within strata given only."""
-        if not self.plain:
-            return self.within(self.by_pattern(inside).sum(axis=-4), self.totals.sum(axis=0))
-        counts = self.pooled(inside)
-        shape = (-1,) + (1,) * (counts.ndim - 1)
-        hits, bases = self.hits.reshape(shape), self.bases.reshape(shape)
-        hit, base = self.rates.hit(counts), self.rates.base(counts)
-        value = two_sample(hit, base, hits, bases) if self.rates.disjoint else best_rate(hit, base, hits, bases)
-        return value if self.terms.effect == 1.0 else value / self.terms.effect
-
-    def within(self, inside: IntArray, totals: IntArray) -> FloatArray:
-        """The statistic of groups within strata.
-
-        totals: [strata (in one axis or more), references, cells]; inside: the same, after the axes of groups.
-        """
-        groups = inside.shape[: inside.ndim - totals.ndim]
-        totals = totals.reshape(-1, *totals.shape[-2:])
-        inside = inside.reshape(*groups, *totals.shape)
-        group = few_sums(inside, -2)
-        # With a reference group, the others are its members who are not in the group; without, all who are not.
-        everyone = totals[..., 0, :] if self.n_references == 1 else group + totals[..., 1, :] - inside[..., 1, :]
-        excess, variance = cmh_terms(group, everyone, self.rates)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(variance > SPREAD, excess * excess / variance, 0.0)
-        if self.terms.direction:
-            signs = self.rates.signs.reshape(-1, *(1,) * (excess.ndim - 1))
-            parts = np.where(excess * signs * self.terms.direction > 0, parts, 0.0)
-        return combined_statistic(parts, self.rates.disjoint) / self.terms.effect
+    def beside(self, totals: IntArray) -> Comparison:
+        """How conditions are compared that are told beside a group, whose two sides double the patterns in `totals`."""
+        return replace(self.comparison, everyone=self.by_pattern(totals), smallest=0)
 
     def differences(self, inside: IntArray) -> tuple[FloatArray, IntArray]:
         """Per rate the differences of groups within strata given, and their bases, from counts [groups, cells]."""
@@ -165,86 +130,26 @@ class Scorer:
         if self.plain:
             pooled = self.pooled(tables)
             hit, base = self.rates.hit(pooled), self.rates.base(pooled)
-            overall = (self.hits / np.maximum(self.bases, 1))[:, None, None]
+            overall, spread = self._overall
             mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall
-            return np.asarray(mean / np.sqrt(np.maximum(overall * (1 - overall), 1e-12)))
+            return np.asarray(mean / spread)
         totals = self.totals.sum(axis=(0, 2))
         excess, spread = residuals(self.by_pattern(tables).sum(axis=(-4, -2)), totals, self.rates)
         return np.asarray(excess / np.maximum(spread, 1e-12))
+
+    @cached_property
+    def _overall(self) -> tuple[FloatArray, FloatArray]:
+        """Everyone's rates and the spread of single outcomes around them, [rates, 1, 1]."""
+        overall = (self.hits / np.maximum(self.bases, 1))[:, None, None]
+        return overall, np.sqrt(np.maximum(overall * (1 - overall), 1e-12))
 
     def log_p(self, statistic: FloatArray) -> FloatArray:
         """The evidence: log p of a statistic."""
         log_p = chi2_log_sf(np.asarray(statistic, float), np.asarray(self.df))
         return log_p if self.rates.disjoint else np.minimum(log_p + np.log(len(self.rates.rates)), 0.0)
 
-    def interval_price(self, attribute: int, share: FloatArray, *, two_sided: bool, alone: bool) -> FloatArray:
-        """The price of intervals that hold a share of the people: the number of different ones."""
-        n, kind = int(np.count_nonzero(self.people_by_code[attribute])), "alone" if alone else "added"
-        if not two_sided:
-            return np.full(np.shape(share), log(max(1, min(CUTS[kind], 2 * (n - 1)))))
-        narrow = np.clip(np.minimum(share, 1.0 - share), 0.5 / self.people, 0.5)
-        return np.log(np.clip(0.5 * INTERVALS[kind] / narrow, 1, max(1, n * (n - 1) // 2)))
-
-    def root_people(self, attribute: int) -> FloatArray:
-        """The share of people with a value below each edge of the attribute's bins."""
-        column = self.view.columns[attribute]
-        running = np.concatenate([[0], np.cumsum(self.people_by_code[attribute])])
-        return np.asarray(running[column.edges] / max(running[-1], 1))
-
-    def level_prices(self, attribute: int, n_levels: IntArray, *, alone: bool) -> FloatArray:
-        """The price of naming so many of the levels: how many, then which; more where a thin slice can be cut.
-
-        Levels of a legitimate factor cannot cut a slice off a group: they are strata, each compared by itself.
-        """
-        n = self.view.columns[attribute].n
-        k = np.minimum(n_levels, n)
-        ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
-        if attribute in self.terms.factors:
-            return np.asarray(ways)
-        thin = 0.0 if alone or n < 3 else log(LEVELS_ADDED)
-        longer = FURTHER_LEVEL * np.maximum(np.minimum(k, n - k) - 1, 0)
-        return np.asarray(log(max(n - 1, 1)) + ways + thin + longer)
-
-    def choice_price(self, n_named: int) -> float:
-        """The price of choosing attributes one after the other; each costs something, also where there are few."""
-        return sum(log(max(self.n_attributes - i, 2)) for i in range(n_named))
-
-    def condition_price(self, c: CodedCondition, *, alone: bool) -> float:
-        """The price of one condition: by itself, or where it is added to others."""
-        if (c, alone) not in self._prices:
-            self._prices[c, alone] = self._condition_price(c, alone=alone)
-        return self._prices[c, alone]
-
-    def _condition_price(self, c: CodedCondition, *, alone: bool) -> float:
-        attribute = self.view.data.attributes[c.attribute]
-        if c.levels:
-            return float(self.level_prices(c.attribute, np.array(len(c.levels)), alone=alone))
-        people = self.people_by_code[c.attribute]
-        share = np.asarray(people[c.low : c.high].sum() / max(people.sum(), 1))
-        two_sided = c.low > 0 and c.high < attribute.size
-        return float(self.interval_price(c.attribute, share, two_sided=two_sided, alone=alone))
-
-    def surcharge(self, c: CodedCondition) -> float:
-        """What a condition must gain beyond its price to be worth adding to others.
-
-        Nothing on a legitimate factor: it only says in which strata the others differ.
-        """
-        if c.attribute in self.terms.factors:
-            return 0.0
-        return self.condition_price(c, alone=False) - self.condition_price(c, alone=True)
-
     def values(self, criteria: Sequence[CodedCriterion]) -> FloatArray:
         """Evidence plus price of many groups at once."""
-        inside = count_members(criteria, self.view.data)
-        prices = np.array([self.price(criterion) for criterion in criteria])
+        inside = count_members(criteria, self.view.data, self.threads)
+        prices = np.array([self.prices.criterion(criterion) for criterion in criteria])
         return np.asarray(self.log_p(self.statistic(inside)) + prices)
-
-    def price(self, criterion: CodedCriterion) -> float:
-        """The price of a whole description: which attributes, and what to say of each."""
-        return self.choice_price(len(criterion)) + sum(self.condition_price(c, alone=True) for c in criterion)
-
-
-def best_rate(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
-    """The largest of the rates' own statistics, for rates whose rows overlap."""
-    parts = [two_sample(hit[r : r + 1], base[r : r + 1], hits[r : r + 1], bases[r : r + 1]) for r in range(len(hit))]
-    return np.asarray(np.max(parts, axis=0))

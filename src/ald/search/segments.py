@@ -17,13 +17,13 @@ def owner(offsets: IntArray) -> IntArray:
 
 def few_sums(counts: IntArray, axis: int) -> IntArray:
     """Sums over a short axis; exact. NumPy's own sum takes many times as long where the axis is that short."""
-    parts = np.moveaxis(counts, axis, 0)
-    if len(parts) == 1:
-        return np.asarray(parts[0])
-    out = parts[0] + parts[1]
-    for part in parts[2:]:
-        out += part
-    return np.asarray(out)
+    before: tuple[slice | int, ...] = (slice(None),) * (axis % counts.ndim)
+    if counts.shape[axis] == 1:
+        return np.asarray(counts[(*before, 0)])
+    out = np.asarray(counts[(*before, 0)] + counts[(*before, 1)])
+    for i in range(2, counts.shape[axis]):
+        out += counts[(*before, i)]
+    return out
 
 
 def integer_sums(values: AnyArray, offsets: IntArray) -> IntArray:

@@ -8,16 +8,18 @@ of its own: two groups with separate effects are two findings, not one group whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from ald.data.coded import weighted_bincount
 from ald.search import kernels
-from ald.search.conditions import Choice, best_condition
+from ald.search.conditions import Best, Conditions
 from ald.search.scoring import Scorer
 from ald.search.segments import few_sums
+from ald.search.tables import joint_tables
 from ald.search.tree import CodedCondition, CodedCriterion
+from ald.threads import in_threads
 
 _STEPS = 12
 _PAYS = 1e-6
@@ -26,28 +28,33 @@ _TRIED = 3
 _POLISHED = 3
 # One group with two conditions is easier to read than two groups: it may be this much weaker.
 _TOGETHER = 2.0
+_WORTH_A_THREAD = 1_000_000
 
 
 class Sharpener:
     """The data in bins, and what groups of it are worth."""
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, conditions: Conditions) -> None:
         self.scorer, self.view, self.data = scorer, scorer.view, scorer.view.data
+        self.prices, self.conditions = scorer.prices, conditions
         self.k = len(self.view.columns)
-        self.root = [self.view.table(j) for j in range(self.k)]
+        self.bins = [column.bins for column in self.view.columns]
+        self.sizes = np.array([column.n + 1 for column in self.view.columns], dtype=np.int64)
+        every = [(j,) for j in range(self.k)]
+        self.root = joint_tables(self.bins, self.sizes.tolist(), every, self.data, threads=scorer.threads)
         self.masks: dict[CodedCondition, BoolArray] = {}
+        self.inside: dict[CodedCriterion, IntArray] = {}
         self.values: dict[CodedCriterion, float] = {}
         self.weights = None if (self.data.counts == 1).all() else self.data.counts
 
     def singles(self) -> list[CodedCriterion]:
         """The best condition on every attribute by itself, best first."""
-        found = []
-        for j in range(self.k):
-            choice = best_condition(self.scorer, j, self.root[j][None], self.scorer.statistic, np.array([True]))
-            if np.isfinite(choice.value[0]):
-                criterion = self._refined(self._with((), j, choice, 0), j)
-                found.append((self.value(criterion), criterion))
-        return [criterion for _, criterion in sorted(found)]
+        tables, alone = [table[None] for table in self.root], np.ones((1, self.k), bool)
+        best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
+        chosen = np.flatnonzero(np.isfinite(best.value[0])).tolist()
+        threads = self.scorer.threads if len(self.data.cells) * len(chosen) >= _WORTH_A_THREAD else 1
+        found = in_threads(lambda j: self._refined((best.condition(0, j),), j), chosen, threads)
+        return [criterion for _, criterion in sorted(zip(self.values_of(found), found, strict=True))]
 
     def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
         """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
@@ -65,7 +72,7 @@ class Sharpener:
                     visited.add(following)
                     moved.append(following)
             active = moved
-        finished.update({criterion: self.value(criterion) for criterion in active})
+        finished.update(zip(active, self.values_of(active), strict=True))
         return self.polished(finished)
 
     # What groups are
@@ -86,51 +93,51 @@ class Sharpener:
         table[list(condition.levels)] = True
         return table[codes]
 
-    def counts(self, member: BoolArray) -> IntArray:
-        rows = np.flatnonzero(member)
-        sums = np.bincount(self.data.cells[rows], self.data.counts[rows], minlength=self.data.n_cells)
-        return sums.astype(np.int64)
+    def counts(self, criterion: CodedCriterion) -> IntArray:
+        """The people of a group in all strata."""
+        if criterion in self.inside:
+            return self.inside[criterion]
+        if len(criterion) == 1 and criterion[0].levels:
+            ((j, _, _, levels),) = criterion
+            named = set(levels)
+            bins = [b for b, level in enumerate(self.view.columns[j].levels.tolist()) if level in named]
+            return np.asarray(self.root[j][bins].sum(axis=0))
+        rows = np.flatnonzero(self.mask(criterion))
+        weights = None if self.weights is None else self.weights[rows]
+        return np.bincount(self.data.cells[rows], weights, minlength=self.data.n_cells).astype(np.int64)
 
     def value(self, criterion: CodedCriterion) -> float:
         """Evidence plus price; nothing to say about everyone."""
-        if criterion not in self.values:
-            statistic = self.scorer.statistic(self.counts(self.mask(criterion))[None])
-            evidence = float(self.scorer.log_p(statistic)[0]) if criterion else 0.0
-            self.values[criterion] = evidence + self.scorer.price(criterion)
-        return self.values[criterion]
+        return self.values_of([criterion])[0]
+
+    def values_of(self, criteria: Sequence[CodedCriterion]) -> list[float]:
+        """The values of many groups."""
+        new = list(dict.fromkeys(criterion for criterion in criteria if criterion not in self.values))
+        if new:
+            inside = np.stack([self.counts(criterion) for criterion in new])
+            log_p = self.scorer.log_p(self.scorer.statistic(inside)).tolist()
+            for criterion, evidence in zip(new, log_p, strict=True):
+                self.values[criterion] = (evidence if criterion else 0.0) + self.prices.criterion(criterion)
+        return [self.values[criterion] for criterion in criteria]
 
     # One step for all groups together
 
     def step(self, active: Sequence[CodedCriterion]) -> list[tuple[CodedCriterion, float, CodedCriterion | None]]:
         """Per group: itself, its value, and the group it moves to (None: no move pays)."""
         tables = self._tables(active)
-        values = [self.value(criterion) for criterion in active]
-        moves: list[list[tuple[float, int, CodedCriterion]]] = [[] for _ in active]
-        for j in range(self.k):
-            kept = [_without(criterion, j) for criterion in active]
-            alone = np.array([not others for others in kept])
-            choice = best_condition(self.scorer, j, tables[j], self.scorer.statistic, alone)
-            for s in np.flatnonzero(np.isfinite(choice.value)).tolist():
-                others = kept[s]
-                value = float(choice.value[s]) + self._price_of_others(others)
-                moves[s].append((value, j, self._with(others, j, choice, s)))
-        out = []
-        for s, criterion in enumerate(active):
-            out.append((criterion, values[s], self._move(criterion, values[s], moves[s], [t[s] for t in tables])))
-        return out
+        values = self.values_of(active)
+        alone = np.array([[_is_alone(criterion, j) for j in range(self.k)] for criterion in active])
+        best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
+        self.values_of([shorter for criterion in active for shorter in _drops(criterion).values()])
+        return [
+            (criterion, values[s], self._move(criterion, values[s], best, s, [table[s] for table in tables]))
+            for s, criterion in enumerate(active)
+        ]
 
     def _price_of_others(self, others: CodedCriterion) -> float:
         """The price of the other conditions, and of choosing them and one more attribute."""
-        own = sum(self.scorer.condition_price(c, alone=True) for c in others)
-        return own + self.scorer.choice_price(len(others) + 1)
-
-    def _with(self, others: CodedCriterion, j: int, choice: Choice, s: int) -> CodedCriterion:
-        column = self.view.columns[j]
-        if column.nominal:
-            condition = CodedCondition(j, 0, 0, tuple(column.levels[choice.members[s]].tolist()))
-        else:
-            condition = CodedCondition(j, int(column.edges[choice.low[s]]), int(column.edges[choice.high[s]]))
-        return tuple(sorted((*others, condition)))
+        own = sum(self.prices.condition(c, alone=True) for c in others)
+        return own + self.prices.choice(len(others) + 1)
 
     def _tables(self, active: Sequence[CodedCriterion]) -> list[IntArray]:
         """Per attribute the counts per bin of every group, its own condition on that attribute set aside."""
@@ -162,58 +169,59 @@ class Sharpener:
         owners: IntArray,
         attributes: IntArray,
     ) -> list[IntArray]:
-        columns, n_cells = self.view.columns, self.data.n_cells
-        sizes = np.array([column.n + 1 for column in columns], dtype=np.int64)
+        sizes, n_cells = self.sizes, self.data.n_cells
         capacity = int(np.minimum(ends - starts, sizes[attributes]).sum())
         codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, n_cells), np.int64)
         used = np.zeros(len(starts), np.int64)
         written = kernels.kernel().count(
-            [column.bins for column in columns], self.data.cells, rows, weights, starts, ends, attributes, sizes,
-            n_cells, codes, counts, used,
-        )  # fmt: skip
-        request = np.repeat(np.arange(len(starts)), used)
+            self.bins, self.data.cells, rows, weights, starts, ends, attributes, sizes, n_cells, codes, counts, used
+        )
         n_groups = int(owners.max()) + 1 if len(owners) else 0
-        out = []
-        for j, size in enumerate(sizes.tolist()):
-            table = np.zeros((n_groups, size, n_cells), np.int64)
-            here = attributes[request] == j
-            table[owners[request[here]], codes[:written][here]] = counts[:written][here]
-            out.append(table)
-        return out
+        first = np.concatenate([[0], np.cumsum(n_groups * sizes)])
+        out = np.zeros((int(first[-1]), n_cells), np.int64)
+        at = first[attributes] + owners * sizes[attributes]
+        out[np.repeat(at, used) + codes[:written]] = counts[:written]
+        bounds = pairwise(first.tolist())
+        return [out[start:end].reshape(n_groups, -1, n_cells) for start, end in bounds]
 
     def _move(
-        self,
-        criterion: CodedCriterion,
-        value: float,
-        moves: list[tuple[float, int, CodedCriterion]],
-        tables: list[IntArray],
+        self, criterion: CodedCriterion, value: float, best: Best, s: int, tables: list[IntArray]
     ) -> CodedCriterion | None:
-        """The best move that pays, or None."""
+        """The best move that pays, or None; `best`: the best conditions, of this group in row s."""
         named = {condition.attribute: condition for condition in criterion}
+        drops = _drops(criterion)
         # A condition beside others must have gained its surcharge, or it goes.
-        extra = {j: self.scorer.surcharge(c) if len(named) > 1 else 0.0 for j, c in named.items()}
-        drops = [(self.value(_without(criterion, j)), j) for j in named] if len(named) > 1 else []
-        options: list[tuple[float, int, CodedCriterion, bool]] = [(v, j, target, False) for v, j, target in moves]
-        options += [(v, j, _without(criterion, j), True) for v, j in drops]
+        limits = dict.fromkeys(range(self.k), value - _PAYS)
+        if len(named) > 1:
+            limits |= {j: value + self.prices.surcharge(c) - _PAYS for j, c in named.items()}
+        options = [(self.value(shorter), j, shorter, True) for j, shorter in drops.items()]
+        price_beside = self._price_of_others(criterion)
+        for j, own in enumerate(best.value[s].tolist()):
+            others = _without(criterion, j) if j in named else criterion
+            estimate = own + (self._price_of_others(others) if j in named else price_beside)
+            if estimate < limits[j]:
+                target = tuple(sorted((*others, best.condition(s, j))))
+                if target != criterion:
+                    options.append((estimate, j, target, False))
         tried = 0
         for estimate, j, target, is_drop in sorted(options):
-            limit = value + extra.get(j, 0.0) - _PAYS
+            limit = limits[j]
             if is_drop:
                 # Without the condition, its attribute may still be a finding of its own.
                 if estimate < limit or estimate + min(self._own_finding(target, j, tables), 0.0) < limit:
                     return target
-            elif estimate < limit and target != criterion:
-                tried += 1
-                if tried > _TRIED:
-                    break
-                if j not in named and named:
-                    limit += min(self._own_finding(criterion, j, tables), 0.0)
-                    if estimate >= limit:
-                        continue
-                target = self._refined(target, j)
-                added = self.scorer.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
-                if self.value(target) + added < limit and target != criterion:
-                    return target
+                continue
+            tried += 1
+            if tried > _TRIED:
+                break
+            if j not in named and named:
+                limit += min(self._own_finding(criterion, j, tables), 0.0)
+                if estimate >= limit:
+                    continue
+            target = self._refined(target, j)
+            added = self.prices.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
+            if self.value(target) + added < limit and target != criterion:
+                return target
         return None
 
     def _own_finding(self, criterion: CodedCriterion, j: int, tables: list[IntArray]) -> float:
@@ -223,14 +231,9 @@ class Sharpener:
         inside = tables[j]
         outside = self.root[j] - inside
         both = np.concatenate([inside, outside], axis=1)[None]
-        totals = self.scorer.by_pattern(both[0].sum(axis=0))
-
-        def statistic(counts: IntArray) -> FloatArray:
-            within = self.scorer.within(self.scorer.by_pattern(counts), totals)
-            return np.minimum(within, self.scorer.marginal(counts))
-
-        choice = best_condition(self.scorer, j, both, statistic, np.array([True]))
-        return float(choice.value[0]) + self.scorer.choice_price(1) + _TOGETHER
+        beside = self.scorer.beside(both[0].sum(axis=0))
+        best = self.conditions.best(self.scorer, beside, [j], [both], np.array([[True]]))
+        return float(best.value[0, 0]) + self.prices.choice(1) + _TOGETHER
 
     # Ends of intervals at full resolution
 
@@ -238,7 +241,7 @@ class Sharpener:
         """The criterion with the ends of its interval on attribute j moved to the best codes nearby."""
         condition = next(c for c in criterion if c.attribute == j)
         # Where every value of D1 has a bin of its own, the ends were chosen among all of them already.
-        if condition.levels or self.view.columns[j].n == np.count_nonzero(self.scorer.people_by_code[j]):
+        if condition.levels or self.view.columns[j].n == self.prices.n_present[j]:
             return criterion
         ends = _Ends(self, criterion, j)
         low, high = condition.low, condition.high
@@ -247,7 +250,9 @@ class Sharpener:
             low, high = ends.moved(low, high, ends.strongest)
             if (low, high) == before:
                 break
-        return tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
+        refined = tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
+        self.inside[refined] = ends.between(low, high)
+        return refined
 
     def _settled(self, criterion: CodedCriterion) -> CodedCriterion:
         """The criterion with the ends of its intervals where they are expected, not where they happen to fit best.
@@ -282,49 +287,79 @@ class Sharpener:
 
 
 class _Ends:
-    """The possible ends of a group's interval on one attribute, at full resolution."""
+    """The possible ends of a group's interval on one attribute, at full resolution.
+
+    Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
+    """
 
     def __init__(self, sharpener: Sharpener, criterion: CodedCriterion, j: int) -> None:
-        data, self.scorer = sharpener.data, sharpener.scorer
+        data, self.comparison = sharpener.data, sharpener.scorer.comparison
         self.size = data.attributes[j].size
-        rows = np.flatnonzero(sharpener.mask(_without(criterion, j)))
-        keys = data.codes[j][rows].astype(np.int64) * data.n_cells + data.cells[rows]
-        table = weighted_bincount(keys, data.counts[rows], (self.size + 1) * data.n_cells)
-        cells = table.reshape(-1, data.n_cells)[: self.size]
-        # Counts, and people, below each code.
-        self.running = np.concatenate([np.zeros((1, data.n_cells), np.int64), np.cumsum(cells, axis=0)])
+        others = _without(criterion, j)
+        rows = np.flatnonzero(sharpener.mask(others)) if others else None
+        (table,) = joint_tables([data.codes[j]], [self.size + 1], [(0,)], data, rows=rows)
+        codes = data.codes[j] if rows is None else data.codes[j][rows]
+        self.occurs = np.flatnonzero(np.bincount(codes, minlength=self.size)[: self.size])
+        # Counts, and people, below each code that occurs.
+        self.running = np.zeros((len(self.occurs) + 1, data.n_cells), np.int64)
+        np.cumsum(table[self.occurs], axis=0, out=self.running[1:])
         self.people = few_sums(self.running, 1)
-        # Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
-        self.occurs = np.flatnonzero(np.diff(self.people))
+        self._strongest: dict[tuple[range, int], int | None] = {}
 
-    def moved(self, low: int, high: int, choose: Callable[[IntArray, int, int], int]) -> tuple[int, int]:
+    def place(self, code: int) -> int:
+        """How many codes that occur are below this one."""
+        return int(np.searchsorted(self.occurs, code))
+
+    def between(self, low: int, high: int) -> IntArray:
+        """The people with a code in [low, high), in all strata."""
+        return np.asarray(self.running[self.place(high)] - self.running[self.place(low)])
+
+    def moved(self, low: int, high: int, choose: Callable[[range, int], int | None]) -> tuple[int, int]:
         """Both ends moved, one after the other, where they are bounds at all."""
-        occurs = self.occurs
         if low > 0:
-            low = choose(occurs[(occurs > occurs[:1]) & (occurs < high)], high, low)
+            chosen = choose(range(1, self.place(high)), self.place(high))
+            low = low if chosen is None else int(self.occurs[chosen])
         if high < self.size:
-            high = choose(occurs[(occurs >= low) & (occurs < occurs[-1:])] + 1, low, high)
+            chosen = choose(range(self.place(low) + 1, len(self.occurs)), self.place(low))
+            high = high if chosen is None else int(self.occurs[chosen - 1]) + 1
         return low, high
 
-    def _statistic(self, choices: IntArray, other: int) -> FloatArray:
-        return self.scorer.statistic(np.abs(self.running[choices] - self.running[other]))
+    def _statistic(self, choices: range, other: int) -> FloatArray:
+        """The statistics of the groups between each of the choices and the other end, as places."""
+        ends = np.arange(choices.start, choices.stop), np.full(len(choices), other)
+        return self.comparison.between(self.running, *(ends if choices.start <= other else ends[::-1]))
 
-    def strongest(self, choices: IntArray, other: int, current: int) -> int:
+    def strongest(self, choices: range, other: int) -> int | None:
         """The end among the choices that gives the strongest group, the other end kept."""
-        statistic = self._statistic(choices, other)
-        best = int(np.argmax(statistic)) if len(choices) else 0
-        return int(choices[best]) if len(choices) and statistic[best] > 0 else current
+        if (choices, other) not in self._strongest:
+            statistic = self._statistic(choices, other)
+            best = int(np.argmax(statistic)) if len(choices) else 0
+            self._strongest[choices, other] = choices[best] if len(choices) and statistic[best] > 0 else None
+        return self._strongest[choices, other]
 
-    def expected(self, choices: IntArray, other: int, current: int) -> int:
+    def expected(self, choices: range, other: int) -> int | None:
         """The end at the likelihood-weighted mean of all choices, measured in people."""
+        if len(choices) == 0:
+            return None
         statistic = self._statistic(choices, other)
-        if len(choices) == 0 or statistic.max() <= 0:
-            return current
+        if statistic.max() <= 0:
+            return None
         with np.errstate(under="ignore"):
             weight = np.where(statistic > 0, np.exp((statistic - statistic.max()) / 2.0), 0.0)
-        mean = float(np.sum(weight * self.people[choices]) / weight.sum())
-        return int(choices[np.argmin(np.abs(self.people[choices] - mean))])
+        people = self.people[choices.start : choices.stop]
+        mean = float(np.sum(weight * people) / weight.sum())
+        return choices[int(np.argmin(np.abs(people - mean)))]
 
 
 def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
     return tuple(condition for condition in criterion if condition.attribute != j)
+
+
+def _drops(criterion: CodedCriterion) -> dict[int, CodedCriterion]:
+    """The criterion without its condition on each attribute; a single condition cannot be dropped."""
+    return {c.attribute: _without(criterion, c.attribute) for c in criterion} if len(criterion) > 1 else {}
+
+
+def _is_alone(criterion: CodedCriterion, j: int) -> bool:
+    """Whether a condition on attribute j, in place of that on it, would be the only one."""
+    return all(condition.attribute == j for condition in criterion)
