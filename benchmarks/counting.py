@@ -1,9 +1,9 @@
-"""How fast rows are counted, level by level, against a plain C loop that reads as many bytes once.
+"""How fast rows are counted, level by level, against a plain C loop that reads the same bytes once.
 
-One tree grows on a sample of half of the rows of benchmarks/scale.py. Counting a row for one attribute reads its number
-(four bytes), its code and its cell (one byte each). The loop adds up the bytes of an array of that size, one thread
-each. Prints bytes per second of both, and their ratio, for every level. Needs a C compiler and lightgbm (for
-benchmarks/scale.py).
+One tree grows on a sample of half of the rows of benchmarks/scale.py. A row is one word of eight bytes; visiting a node
+counts every row for each of the attributes that the node draws, and tests these. The loop adds up the words of an
+array of the same size, one thread each. Prints bytes per second of both, and their ratio, for every level. Needs a C
+compiler and lightgbm (for benchmarks/scale.py).
 
     python benchmarks/counting.py [rows]
 """
@@ -17,25 +17,25 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scale import make
 
 from ald.notions import SELECTION, RateCounter
-from ald.search.counting import Histograms, MemoryCounter
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.packed import PackedCounter, Plan, Tested
 
-BYTES = 4 + 1 + 1
 REPEATS = 5
 SOURCE = """
 #include <stdint.h>
 #include <stddef.h>
-uint64_t total(const uint8_t *bytes, size_t n) {
+uint64_t total(const uint64_t *words, size_t n) {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += bytes[i];
+        sum += words[i];
     }
     return sum;
 }
@@ -52,21 +52,21 @@ def plain_loop(folder: Path) -> Any:
     return function
 
 
-class Timed(MemoryCounter):
-    """A counter that times every level REPEATS times."""
+class Timed(PackedCounter):
+    """A counter that visits every level REPEATS times more, without looking for cuts, and takes the time."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.levels: list[tuple[int, int, float]] = []
+    levels: ClassVar[list[tuple[int, int, int, float]]] = []
 
-    def histograms(self, nodes: Any, attributes: Any) -> Histograms:
+    def tests(self, nodes: Any, drawn: Any, min_bucket: Any, plan: Plan) -> Tested:
+        found = super().tests(nodes, drawn, min_bucket, plan)
+        never = replace(plan, critical=np.full(1000, np.inf))
         times = []
         for _ in range(REPEATS):
             start = time.perf_counter()
-            found = super().histograms(nodes, attributes)
+            super().tests(nodes, drawn, min_bucket, never)
             times.append(time.perf_counter() - start)
-        visits = int((self._ends - self._starts)[nodes].sum())
-        self.levels.append((len(np.unique(nodes)), visits, statistics.median(times)))
+        rows = int((self._ends - self._starts)[nodes].sum())
+        self.levels.append((len(nodes), rows, drawn.shape[1], statistics.median(times)))
         return found
 
 
@@ -75,21 +75,22 @@ def main() -> None:
     data = make(n)
     d1, _ = data.halves(np.random.default_rng(0))
     rng = np.random.default_rng(1)
-    counter = Timed(d1, [d1.sample(SAMPLE_SHARE, rng)], 1)
+    counter = Timed.drawn(d1, SAMPLE_SHARE, [rng])
+    width = counter._rows.itemsize * counter._rows.shape[1]
     grow(counter, d1.attributes, d1.scores(), RateCounter((SELECTION,), 2), GrowthRules(), [rng])
-    print(f"{n:,} rows, load {os.getloadavg()[0]:.2f}, medians of {REPEATS}, one thread")
+    print(f"{n:,} rows of {width} bytes, load {os.getloadavg()[0]:.2f}, medians of {REPEATS}, one thread")
     with tempfile.TemporaryDirectory() as folder:
         total = plain_loop(Path(folder))
-        for depth, (nodes, visits, seconds) in enumerate(counter.levels):
-            buffer = np.ones(visits * BYTES, np.uint8)
+        for depth, (nodes, rows, attributes, seconds) in enumerate(Timed.levels):
+            buffer = np.ones(rows, np.uint64)
             times = []
             for _ in range(REPEATS):
                 start = time.perf_counter()
                 total(buffer.ctypes.data, len(buffer))
                 times.append(time.perf_counter() - start)
-            ours, loop = visits * BYTES / seconds / 1e9, visits * BYTES / statistics.median(times) / 1e9
+            ours, loop = rows * width / seconds / 1e9, buffer.nbytes / statistics.median(times) / 1e9
             print(
-                f"level {depth:2d}: {nodes:5d} nodes, {visits:11,} rows x attributes: {ours:5.2f} GB/s, "
+                f"level {depth:2d}: {nodes:6d} nodes, {rows:10,} rows for {attributes} attributes: {ours:5.2f} GB/s, "
                 f"plain loop {loop:5.2f} GB/s, ratio {ours / loop:.2f}"
             )
 
