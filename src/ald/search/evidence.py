@@ -8,7 +8,7 @@ there is one), and confusion cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -58,10 +58,10 @@ class Comparison:
         compiled = kernels.evidence()
         if compiled is not None and len(self.rates.rates) < _MOST_RATES:
             ends = (None if end is None else np.ascontiguousarray(end, dtype=np.int64) for end in (low, high))
-            hit_cells, base_cells, sides = self._cells
+            hit_cells, base_cells = _cells(self.rates, self.everyone.shape[-1])
             compiled.statistic(
-                table, *ends, self._flat, *self.everyone.shape, hit_cells, base_cells, sides, self.rates.disjoint,
-                self.effect, self.smallest, out,
+                table, *ends, self._flat, *self.everyone.shape, hit_cells, base_cells, self._sides,
+                self.rates.disjoint, self.effect, self.smallest, out,
             )  # fmt: skip
             return out
         for start in range(0, n, _AT_ONCE):
@@ -75,11 +75,9 @@ class Comparison:
         return np.ascontiguousarray(self.everyone, dtype=np.int64).ravel()
 
     @cached_property
-    def _cells(self) -> tuple[ByteArray, ByteArray, FloatArray]:
-        """Per rate and cell whether the cell has its hits and its base, and per rate the side that counts."""
-        each = np.eye(self.everyone.shape[-1], dtype=np.int64)
-        hit, base = (np.ascontiguousarray(f(each), dtype=np.uint8) for f in (self.rates.hit, self.rates.base))
-        return hit, base, self.rates.signs * self.direction
+    def _sides(self) -> FloatArray:
+        """Per rate the side that counts: 1, -1, or 0 for both."""
+        return self.rates.signs * self.direction
 
     @cached_property
     def _pooled(self) -> tuple[IntArray, IntArray]:
@@ -128,3 +126,11 @@ class Comparison:
         if self.direction:
             parts = np.where(excess * self.rates.signs[:, None] * self.direction > 0, parts, 0.0)
         return combined_statistic(parts, self.rates.disjoint) / self.effect
+
+
+@lru_cache(maxsize=16)
+def _cells(rates: RateCounter, n_cells: int) -> tuple[ByteArray, ByteArray]:
+    """Per rate and cell whether the cell has its hits, and its base."""
+    each = np.eye(n_cells, dtype=np.int64)
+    hit, base = (np.ascontiguousarray(f(each), dtype=np.uint8) for f in (rates.hit, rates.base))
+    return hit, base
