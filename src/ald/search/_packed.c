@@ -287,7 +287,7 @@ visit(PyObject *self, PyObject *args)
     const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
     const int weighted = b[FROM_WEIGHTS].width != 0;
     int fits = fields_fit(b, n_words, cell_bits) && first >= 0 && last <= n_units && n_cells >= 1 &&
-               n_cells <= (Py_ssize_t)1 << cell_bits && n_rates >= 1 && n_rates <= 64 && n_cells <= 63;
+               n_cells <= (Py_ssize_t)1 << cell_bits && n_rates >= 1 && n_rates <= MOST_RATES && n_cells <= 63;
     for (int i = START; i <= RIGHT; i++) {
         fits &= i == TABLES || length(&b[i]) == n_units;
     }

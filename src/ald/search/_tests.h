@@ -12,8 +12,11 @@
 
 #define TIE 1e-9
 #define NOISE 1e-18
-/* Up to this many levels present all partitions are looked at where the order by means is not enough: in Python. */
+/* Up to this many levels present all partitions are looked at where the order by means is not enough; with several rates,
+ * where there is no such order, always. */
 #define ENUMERATED_LEVELS 20
+#define ENUMERATED_LEVELS_SEVERAL_RATES 12
+#define MOST_RATES 64
 
 enum { NONE = 0, FOUND = 1, ASK = 2 };
 
@@ -207,23 +210,19 @@ best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, do
     return -1;
 }
 
-/* Orders the codes by their rate, the first ones first among equals. */
+/* Orders the codes by a key, the first ones first among equals. */
 INLINE void
-order_by_mean(const Work *work, int64_t n)
+order_by(const Work *work, double *key, int64_t n)
 {
-    double *mean = work->v;
-    for (int64_t e = 0; e < n; e++) {
-        mean[e] = work->hit[e] / (work->base[e] > 1 ? work->base[e] : 1);
-    }
     for (int64_t e = 1; e < n; e++) {
-        for (int64_t at = e; at > 0 && mean[at - 1] > mean[at]; at--) {
+        for (int64_t at = e; at > 0 && key[at - 1] > key[at]; at--) {
 #define SWAP(TYPE, ARRAY)                                                                  \
     do {                                                                                   \
         const TYPE other = (ARRAY)[at];                                                    \
         (ARRAY)[at] = (ARRAY)[at - 1];                                                     \
         (ARRAY)[at - 1] = other;                                                           \
     } while (0)
-            SWAP(double, mean);
+            SWAP(double, key);
             SWAP(int64_t, work->code);
             SWAP(double, work->hit);
             SWAP(double, work->base);
@@ -235,66 +234,158 @@ order_by_mean(const Work *work, int64_t n)
 }
 
 INLINE void
+order_by_mean(const Work *work, int64_t n)
+{
+    double *mean = work->v;
+    for (int64_t e = 0; e < n; e++) {
+        mean[e] = work->hit[e] / (work->base[e] > 1 ? work->base[e] : 1);
+    }
+    order_by(work, mean, n);
+}
+
+INLINE void
+order_by_code(const Work *work, int64_t n)
+{
+    double *code = work->v;
+    for (int64_t e = 0; e < n; e++) {
+        code[e] = (double)work->code[e];
+    }
+    order_by(work, code, n);
+}
+
+/* The people of a node on the right of a partition of its levels. */
+typedef struct {
+    double people, hit[MOST_RATES], base[MOST_RATES];
+} RightSide;
+
+INLINE double
+two_sample(const Work *work, const RightSide *right, const double *hits, const double *bases)
+{
+    double sum = 0.0;
+    for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+        const double cross = cross_product(right->hit[r], right->base[r], hits[r], bases[r], bases[r] <= SMALL);
+        const double scale = hits[r] * (bases[r] - hits[r]) * (right->base[r] * (bases[r] - right->base[r]));
+        const double value = scale > 0 ? cross * cross / scale * (bases[r] - 1) : 0.0;
+        sum = r == 0 ? value : sum + value;
+    }
+    return sum;
+}
+
+/* The best admissible partition of the levels, which are in the order of their codes, and its statistic: bit l says that
+ * level l + 1 goes right; 0: there is none. Partitions are visited so that one level moves at a time, twice: for the
+ * largest statistic, and for the first partition within the tie tolerance of it. */
+static uint64_t
+best_partition(const Work *work, int64_t n, double n_observed, int64_t min_bucket, const double *hits,
+               const double *bases, double *best)
+{
+    uint64_t chosen = 0;
+    *best = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        RightSide right;
+        memset(&right, 0, sizeof(right));
+        uint64_t partition = 0;
+        for (uint64_t step = 1; step < (uint64_t)1 << (n - 1); step++) {
+            const int level = __builtin_ctzll(step);
+            partition ^= (uint64_t)1 << level;
+            const double sign = partition >> level & 1 ? 1.0 : -1.0;
+            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+                const double moved = sign * work->count[c * work->capacity + level + 1];
+                right.people += moved;
+                for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+                    right.hit[r] += work->hits[r] >> c & 1 ? moved : 0.0;
+                    right.base[r] += work->bases[r] >> c & 1 ? moved : 0.0;
+                }
+            }
+            if (right.people < (double)min_bucket || n_observed - right.people < (double)min_bucket) {
+                continue;
+            }
+            const double value = two_sample(work, &right, hits, bases);
+            if (pass == 0) {
+                *best = value > *best ? value : *best;
+            }
+            else if (value > 0 && value >= *best - TIE * *best && (chosen == 0 || partition < chosen)) {
+                chosen = partition;
+            }
+        }
+        if (*best <= 0) {
+            return 0;
+        }
+    }
+    return chosen;
+}
+
+INLINE void
 split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const double *hits, const double *bases,
       const Found *found, Py_ssize_t request)
 {
-    const int64_t capacity = work->capacity;
+    const int64_t *observed = found->observed + request * work->n_cells;
+    const int several = work->n_rates > 1;
     int64_t n_observed = 0;
     for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-        n_observed += found->observed[request * work->n_cells + c];
+        n_observed += observed[c];
     }
-    uint64_t present = 0;
-    int64_t lowest = n ? work->code[0] : 0;
+    uint64_t present = 0, left_bits = 0;
+    const int64_t lowest = n ? work->code[0] : 0;
     if (field->nominal) {
-        if (work->n_rates > 1 || field->size >= MOST_BITS) {
+        if (field->size >= MOST_BITS || (several && n > ENUMERATED_LEVELS_SEVERAL_RATES)) {
             found->state[request] = ASK;
             return;
         }
         for (int64_t e = 0; e < n; e++) {
             present |= (uint64_t)1 << work->code[e];
         }
-        order_by_mean(work, n);
     }
-    for (Py_ssize_t r = 0; r < work->n_rates; r++) {
-        if (work->n_rates > 1) {
-            add_cells(work, work->hits[r], n, work->hit);
-            add_cells(work, work->bases[r], n, work->base);
+    double best = 0.0, unrestricted = INFINITY;
+    int64_t last = -1;
+    if (!(field->nominal && several)) {
+        if (field->nominal) {
+            order_by_mean(work, n);
         }
-        add_two_sample(work, n, hits[r], bases[r], r == 0);
+        for (Py_ssize_t r = 0; r < work->n_rates; r++) {
+            if (several) {
+                add_cells(work, work->hits[r], n, work->hit);
+                add_cells(work, work->bases[r], n, work->base);
+            }
+            add_two_sample(work, n, hits[r], bases[r], r == 0);
+        }
+        last = best_cut(work, n, n_observed, min_bucket, &best, &unrestricted);
+        for (int64_t e = 0; field->nominal && e <= last; e++) {
+            left_bits |= (uint64_t)1 << work->code[e];
+        }
     }
-    double best, unrestricted;
-    int64_t last = best_cut(work, n, n_observed, min_bucket, &best, &unrestricted);
+    int is_found = last >= 0;
     if (field->nominal && n <= ENUMERATED_LEVELS && !(best >= unrestricted * (1 - TIE))) {
-        found->state[request] = ASK;
-        return;
-    }
-    if (last < 0) {
-        return;
-    }
-    int64_t *left = found->left + request * work->n_cells;
-    const int64_t *observed = found->observed + request * work->n_cells;
-    uint64_t bits = 0;
-    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-        left[c] = 0;
-        for (int64_t e = 0; e <= last; e++) {
-            left[c] += (int64_t)work->count[c * capacity + e];
-        }
-    }
-    found->cut[request] = work->code[last];
-    if (field->nominal) {
-        for (int64_t e = 0; e <= last; e++) {
-            bits |= (uint64_t)1 << work->code[e];
-        }
-        /* The first level present names the left side. */
-        if (!(bits >> lowest & 1)) {
-            bits = present & ~bits;
-            for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-                left[c] = observed[c] - left[c];
+        /* The order of means does not contain the best partition: all are looked at. */
+        double value;
+        order_by_code(work, n);
+        const uint64_t partition = best_partition(work, n, (double)n_observed, min_bucket, hits, bases, &value);
+        if (partition && value > best * (1 + TIE)) {
+            is_found = 1;
+            left_bits = 0;
+            for (int64_t e = 0; e < n; e++) {
+                left_bits |= (uint64_t)(e == 0 || !(partition >> (e - 1) & 1)) << work->code[e];
             }
         }
-        found->left_bits[request] = bits;
-        found->present_bits[request] = present;
     }
+    if (!is_found) {
+        return;
+    }
+    /* The first level present names the left side. */
+    if (field->nominal && !(left_bits >> lowest & 1)) {
+        left_bits = present & ~left_bits;
+    }
+    found->cut[request] = field->nominal ? -1 : work->code[last];
+    int64_t *left = found->left + request * work->n_cells;
+    for (Py_ssize_t c = 0; c < work->n_cells; c++) {
+        const double *count = work->count + c * work->capacity;
+        left[c] = 0;
+        for (int64_t e = 0; e < n; e++) {
+            const int is_left = field->nominal ? (int)(left_bits >> work->code[e] & 1) : e <= last;
+            left[c] += is_left ? (int64_t)count[e] : 0;
+        }
+    }
+    found->left_bits[request] = left_bits;
+    found->present_bits[request] = present;
     found->state[request] = FOUND;
 }
 
@@ -304,7 +395,7 @@ test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_
           int64_t min_bucket, const Found *found, Py_ssize_t request)
 {
     count_rows(work, rows, weights, n, drawn);
-    double hits[64], bases[64];
+    double hits[MOST_RATES], bases[MOST_RATES];
     for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
         const Field *field = &work->fields[drawn[j]];
         int64_t missing[256];
