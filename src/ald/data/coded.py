@@ -26,6 +26,8 @@ _WORTH_A_THREAD = 1 << 17
 # Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
 _DENSE_KEYS = 8
 
+# Up to this many people per row a sample is drawn person by person.
+PEOPLE_PER_ROW = 16
 # NumPy's "marginals" method refuses totals from 10^9 on; its "count" method takes memory for every person.
 _MARGINALS_LIMIT = 10**9 - 1
 # People picked one by one; more are drawn in bulk first.
@@ -178,7 +180,7 @@ def quantile_edges(people: IntArray, bins: int) -> IntArray:
 def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     """How many of `n` people drawn without replacement fall into each cell (multivariate hypergeometric)."""
     total = int(counts.sum())
-    if total <= 16 * counts.size:
+    if total <= PEOPLE_PER_ROW * counts.size:
         return rng.multivariate_hypergeometric(counts, n, method="count")
     if total <= _MARGINALS_LIMIT:
         return rng.multivariate_hypergeometric(counts, n, method="marginals")

@@ -125,77 +125,102 @@ below(BitGenerator *generator, uint64_t most)
     return value;
 }
 
-/* sample(generator, rows, n_words, k, cell_bits, out, cells): k of the rows without replacement, in their order.
+/* sample(generator, n_words, n_people, k, cell_bits, arrays): k people without replacement, in the order of their rows.
  *
- * The same ones as multivariate_hypergeometric(ones, k, method="count") of NumPy's generator draws.
- * cells[c]: how many of them are in cell c.
+ * The same ones as multivariate_hypergeometric(counts, k, method="count") of NumPy's generator draws. counts: the
+ * people of every row, or None: one each. Rows with anyone drawn go to `out`, and how many they are to out_weights,
+ * which is None if counts are. cells[c]: how many people are in cell c. Returns the number of rows written.
  */
 static PyObject *
 sample(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *arrays;
-    Py_ssize_t n_words, k, cell_bits;
-    if (!PyArg_ParseTuple(args, "OnnnO", &capsule, &n_words, &k, &cell_bits, &arrays)) {
+    Py_ssize_t n_words, people, k, cell_bits;
+    if (!PyArg_ParseTuple(args, "OnnnnO", &capsule, &n_words, &people, &k, &cell_bits, &arrays)) {
         return NULL;
     }
     BitGenerator *generator = PyCapsule_GetPointer(capsule, "BitGenerator");
     if (generator == NULL) {
         return NULL;
     }
-    static const int widths[3] = {8, 8, 8};
-    Buffer b[3];
-    uint32_t *order = NULL;
-    uint8_t *drawn = NULL;
+    static const int widths[5] = {8, -8, 8, -8, 8};
+    Buffer b[5];
+    uint32_t *order = NULL, *drawn = NULL;
     PyObject *result = NULL;
-    if (get_buffers(arrays, b, widths, 3, 1) < 0) {
+    if (get_buffers(arrays, b, widths, 5, 2) < 0) {
         goto done;
     }
     const uint64_t *rows = b[0].view.buf;
-    uint64_t *out = b[1].view.buf;
-    int64_t *cells = b[2].view.buf;
-    Py_ssize_t n = n_words > 0 ? length(&b[0]) / n_words : 0;
-    if (n_words < 1 || n * n_words != length(&b[0]) || n >= UINT32_MAX || k < 0 || k > n || cell_bits < 0 ||
-        cell_bits > 16 || length(&b[1]) != k * n_words || length(&b[2]) != (Py_ssize_t)1 << cell_bits) {
+    const int counted = b[1].width != 0;
+    const int64_t *counts = counted ? b[1].view.buf : NULL;
+    uint64_t *out = b[2].view.buf;
+    int64_t *out_weights = counted ? b[3].view.buf : NULL, *cells = b[4].view.buf;
+    const Py_ssize_t n = n_words > 0 ? length(&b[0]) / n_words : 0;
+    int fits = n_words >= 1 && n * n_words == length(&b[0]) && people < UINT32_MAX && k >= 0 && k <= people &&
+               cell_bits >= 0 && cell_bits <= 16 && length(&b[4]) == (Py_ssize_t)1 << cell_bits &&
+               counted == (b[3].width != 0) && length(&b[2]) >= (k < n ? k : n) * n_words;
+    if (fits && counted) {
+        int64_t sum = 0;
+        fits = length(&b[1]) == n && length(&b[3]) * n_words == length(&b[2]);
+        for (Py_ssize_t i = 0; fits && i < n; i++) {
+            fits = counts[i] >= 0 && counts[i] <= people - sum;
+            sum += fits ? counts[i] : 0;
+        }
+        fits = fits && sum == people;
+    }
+    if (!fits || (!counted && people != n)) {
         PyErr_SetString(PyExc_ValueError, "sample: arrays do not fit");
         goto done;
     }
-    order = malloc((size_t)(n + 1) * sizeof(uint32_t));
-    drawn = malloc((size_t)n + 1);
+    order = malloc((size_t)(people + 1) * sizeof(uint32_t));
+    drawn = calloc((size_t)n + 1, sizeof(uint32_t));
     if (order == NULL || drawn == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    Py_BEGIN_ALLOW_THREADS
-    int rather_left_out = k > n / 2;
-    Py_ssize_t picked = rather_left_out ? n - k : k;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)i;
-    }
-    memset(drawn, rather_left_out, (size_t)n);
-    for (Py_ssize_t i = 0; i < picked; i++) {
-        Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(n - i - 1));
-        uint32_t row = order[at];
-        order[at] = order[i];
-        drawn[row] = (uint8_t)!rather_left_out;
-    }
-    uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
     Py_ssize_t written = 0;
-    memset(cells, 0, (size_t)b[2].view.len);
-    /* Every row is written, the next one over it if it was not drawn; up to the last one that was. */
-    for (Py_ssize_t i = 0; written < k; i++) {
+    Py_BEGIN_ALLOW_THREADS
+    const int left_out = k > people / 2;
+    const Py_ssize_t picked = left_out ? people - k : k;
+    if (counted) {
+        uint32_t *next = order;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            for (int64_t person = 0; person < counts[i]; person++) {
+                *next++ = (uint32_t)i;
+            }
+        }
+    }
+    else {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            order[i] = (uint32_t)i;
+        }
+    }
+    for (Py_ssize_t i = 0; i < picked; i++) {
+        const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
+        drawn[order[at]] += 1;
+        order[at] = order[i];
+    }
+    const uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
+    const Py_ssize_t capacity = length(&b[2]) / n_words;
+    memset(cells, 0, (size_t)b[4].view.len);
+    /* Every row is written, the next one over it if nobody of it was drawn. */
+    for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
+        const int64_t own = counted ? counts[i] : 1, some = left_out ? own - drawn[i] : drawn[i];
         for (Py_ssize_t w = 0; w < n_words; w++) {
             out[written * n_words + w] = rows[i * n_words + w];
         }
-        cells[rows[i * n_words] & mask] += drawn[i];
-        written += drawn[i];
+        if (counted) {
+            out_weights[written] = some;
+        }
+        cells[rows[i * n_words] & mask] += some;
+        written += some > 0;
     }
     Py_END_ALLOW_THREADS
-    result = Py_None;
-    Py_INCREF(result);
+    result = PyLong_FromSsize_t(written);
 done:
     free(order);
     free(drawn);
-    release(b, 3);
+    release(b, 5);
     return result;
 }
 

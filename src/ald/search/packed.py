@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from ald.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
-from ald.data.coded import AuditData
+from ald.data.coded import PEOPLE_PER_ROW, AuditData
 from ald.search import kernels
 from ald.search.counting import Histograms, Routing
 from ald.search.tree import Forest
@@ -109,18 +109,19 @@ class PackedCounter:
         layout: Layout,
         rows: AnyArray,
         weights: IntArray | None,
+        starts: IntArray,
         ends: IntArray,
         counts: IntArray,
         threads: int,
     ) -> None:
-        """rows: those of all trees one after the other, each tree's end at `ends`; counts: per tree and cell."""
+        """rows: those of all trees, each tree's from starts[tree] to ends[tree]; counts: people per tree and cell."""
         self._layout, self._threads = layout, threads
         self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
         self._n_cells = data.n_cells
         self._rows, self._weights, self._counts = rows, weights, counts
         self._spare_rows: AnyArray | None = None
         self._spare_weights: IntArray | None = None
-        self._starts, self._ends = np.concatenate([[0], ends])[:-1], ends
+        self._starts, self._ends = starts, ends
         self._routing: Routing | None = None
 
     @classmethod
@@ -129,22 +130,28 @@ class PackedCounter:
     ) -> PackedCounter:
         """A tree per generator, on a sample of a share of all people each."""
         layout, packed = _pack(data, threads)
-        if data.design.clusters is not None or not _all_ones(data.counts):
-            some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
+        total = data.total
+        some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
+        if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
             samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
             return cls._of(data, layout, packed, samples, threads)
-        n = int(share * len(data.cells))
-        rows = np.empty((len(rngs) * n, layout.n_words), np.uint64)
-        counts = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
+        counts = None if total == len(data.cells) else data.counts
+        n = int(share * total)
+        most = min(n, len(data.cells))
+        rows = np.empty((len(rngs) * most, layout.n_words), np.uint64)
+        weights = None if counts is None else np.empty(len(rows), np.int64)
+        cells = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
         kernel = _kernel()
 
-        def draw(tree: int) -> None:
-            arrays = (packed, rows[tree * n : (tree + 1) * n], counts[tree])
-            kernel.sample(rngs[tree].bit_generator.capsule, layout.n_words, n, layout.cell_bits, arrays)
+        def draw(tree: int) -> int:
+            place = slice(tree * most, (tree + 1) * most)
+            arrays = (packed, counts, rows[place], None if weights is None else weights[place], cells[tree])
+            generator = rngs[tree].bit_generator.capsule
+            return int(kernel.sample(generator, layout.n_words, total, n, layout.cell_bits, arrays))
 
-        in_threads(draw, range(len(rngs)), threads if len(rows) >= _WORTH_DRAWING_IN_THREADS else 1)
-        ends = np.arange(1, len(rngs) + 1, dtype=np.int64) * n
-        return cls(data, layout, rows, None, ends, counts[:, : data.n_cells], threads)
+        lengths = np.array(in_threads(draw, range(len(rngs)), some), dtype=np.int64)
+        starts = np.arange(len(rngs), dtype=np.int64) * most
+        return cls(data, layout, rows, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
@@ -166,7 +173,8 @@ class PackedCounter:
             np.bincount(data.cells[i], s[i], minlength=data.n_cells) for s, i in zip(samples, present, strict=True)
         ]
         counts = np.array(cells).astype(np.int64).reshape(-1, data.n_cells)
-        return cls(data, layout, rows, None if _all_ones(weights) else weights, ends, counts, threads)
+        starts = np.concatenate([[0], ends])[:-1]
+        return cls(data, layout, rows, None if _all_ones(weights) else weights, starts, ends, counts, threads)
 
     def roots(self) -> IntArray:
         return self._counts
