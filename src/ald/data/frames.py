@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from ald.arrays import IntArray
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
+from ald.data.reading import Reading
 from ald.data.table import Table, check_names, table_from
 from ald.errors import ColumnError, nearest
 
@@ -48,11 +51,18 @@ def as_series(values: Any) -> Any:
     return values
 
 
-def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
-    """The frame as a table. Lazy frames are collected, with only the columns that are needed."""
+def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+    """The frame as a table. Lazy frames are collected, with only the columns that are needed.
+
+    Those of engines that hold the data themselves are counted there, if `reading` says how.
+    """
     source = "the data"
     _check_native_names(data)
     frame = nw.from_native(data)
+    if reading is not None and isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
+        from ald.data.lazy import counted
+
+        return counted(frame, reading)
     names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
     by_text = {str(name): name for name in names}
     if only is not None:
@@ -68,6 +78,15 @@ def read_frame(data: Any, only: Sequence[str] | None = None) -> Table:
 def read_series(name: str, values: Any) -> Column:
     """One native Series as a column."""
     return _column(name, nw.from_native(values, series_only=True))
+
+
+def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column:
+    """A Series of counted rows as a column."""
+    column = _column(name, series)
+    if not column.n_infinite:
+        return column
+    infinite = np.isinf(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    return replace(column, n_infinite=int(counts[infinite].sum()))
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:

@@ -1,0 +1,258 @@
+"""Lazy frames of engines that hold the data themselves: one look, bins where numbers have too many values, one count.
+
+The distinct rows come back with their counts if they fit into the memory. If not, `ManyCells` says so, and holds what
+is needed to go on where the rows are, if their engine can do more than group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from ald.arrays import FloatArray, IntArray
+from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
+from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
+from ald.data.engines.engine import Engine, Shape, one_row
+from ald.data.frames import series_column
+from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
+from ald.data.reading import Reading
+from ald.data.table import Table, check_names, table_from
+from ald.errors import ColumnError, InputError, nearest, shorten
+
+_SOURCE = "the data"
+# Pieces of equal width in which numbers are counted to find their quantiles, and how often a piece with too many rows
+# is looked at more closely.
+_PIECES = 1 << 17
+_ZOOMS = 4
+# A piece has too many rows from this share of all on.
+_HEAVY = 1 / 64
+
+
+class ManyCells(InputError):
+    """There are more different rows than fit into the memory. spread: how to go on where they are, or None."""
+
+    def __init__(self, message: str, spread: Spread | None) -> None:
+        super().__init__(message)
+        self.spread = spread
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cut:
+    """A column in bins: what it is but for its codes, and the largest values of its bins as the engine has them."""
+
+    shown: Column
+    edges: FloatArray
+
+    def column(self, series: nw.Series[Any]) -> Column:
+        """The column, from the largest values of its bins."""
+        numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        codes = np.where(np.isnan(numbers), len(self.edges), np.searchsorted(self.edges, numbers))
+        return replace(self.shown, codes=compact(codes, len(self.edges)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spread:
+    """Data that stays where it is.
+
+    names: the columns of the frame, in its order. cut: those of them that are in bins.
+    """
+
+    engine: Engine
+    frame: nw.LazyFrame[Any]
+    names: tuple[str, ...]
+    cut: Mapping[str, Cut]
+    left_out: Mapping[str, str]
+    rows: int
+    cells: int
+    source: str = _SOURCE
+
+
+def counted(frame: nw.LazyFrame[Any], reading: Reading) -> Table:
+    """The distinct rows of a lazy frame with their counts, numbers with very many values in bins."""
+    engine = engine_of(frame)
+    engine.check(frame)
+    names = [str(name) for name in frame.collect_schema().names()]
+    check_names(names, _SOURCE)
+    wanted = names if reading.needed is None else list(reading.needed)
+    for name in wanted:
+        if name not in names:
+            raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
+    frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
+    return _Counting(engine, engine.numbered(frame), wanted, reading).table()
+
+
+def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
+    """Who answers for this frame."""
+    if frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect():
+        from ald.data.engines.spark import SparkEngine
+
+        return SparkEngine()
+    if frame.implementation.is_dask():
+        from ald.data.engines.dask import DaskEngine
+
+        return DaskEngine()
+    return Engine()
+
+
+class _Counting:
+    """One count: what is known of the columns, and what is made of them. Frames have the columns c0, c1, ..."""
+
+    def __init__(self, engine: Engine, frame: nw.LazyFrame[Any], names: Sequence[str], reading: Reading) -> None:
+        self.engine, self.frame, self.reading = engine, frame, reading
+        self.column = {name: f"c{i}" for i, name in enumerate(names)}
+        self.types = dict(zip(names, frame.collect_schema().dtypes(), strict=True))
+        for name, dtype in self.types.items():
+            if isinstance(dtype, (nw.List, nw.Array, nw.Struct)) or dtype == nw.Object:
+                raise ColumnError(
+                    f"column {shorten(name)!r} of {_SOURCE} holds values of type {dtype}, which cannot be counted: "
+                    "name the attributes to audit, without it, or make a column of words of it"
+                )
+        self.rows = 0
+        self.shapes: dict[str, Shape] = {}
+        self.cut: dict[str, Cut] = {}
+
+    def table(self) -> Table:
+        """The counted rows."""
+        self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
+        if self.rows == 0:
+            raise InputError(f"{_SOURCE} has no rows")
+        self.shapes = {name: by_column[column] for name, column in self.column.items()}
+        left_out = self._identifiers()
+        kept = [name for name in self.column if name not in left_out]
+        frame = self._with_bins(self.frame.select([self.column[name] for name in kept]), kept)
+        most = self.reading.most_cells
+        if self.rows > most:
+            cells = self.engine.cells(frame)
+            if cells > most:
+                raise self._too_many(frame, kept, left_out, cells, most)
+        grouped = frame.group_by([self.column[name] for name in kept]).agg(nw.len().alias("n")).collect("pyarrow")
+        counts = grouped.get_column("n").to_numpy().astype(np.int64)
+        columns = [self._column(name, grouped.get_column(self.column[name]), counts) for name in kept]
+        table = replace(table_from(columns, _SOURCE), counts=counts)
+        return replace(table, left_out=left_out, binned=frozenset(self.cut))
+
+    def _too_many(
+        self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int, most: int
+    ) -> ManyCells:
+        spread = Spread(
+            engine=self.engine,
+            frame=frame,
+            names=tuple(kept),
+            cut=self.cut,
+            left_out=left_out,
+            rows=self.rows,
+            cells=cells,
+        )
+        message = (
+            f"{_SOURCE} has about {cells:,} different rows, and the memory holds {most:,} of them: name fewer "
+            "attributes, round their values, or give more memory_limit"
+        )
+        return ManyCells(message, spread if self.engine.kept(frame) is not None else None)
+
+    def _identifiers(self) -> dict[str, str]:
+        """Columns that identify people rather than describe them, unless the user wants them."""
+        if self.reading.needed is not None:
+            return {}
+        out = {}
+        for name, shape in self.shapes.items():
+            if name in self.reading.exact or name in self.reading.kinds or name in self.reading.named:
+                continue
+            if not self._is_number(name):
+                if shape.distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
+                    out[name] = words_reason(shape.distinct, shape.known, about=True)
+            elif self.types[name].is_integer() and shape.known == self.rows > MOST_BINS:
+                column = self.column[name]
+                if shape.distinct > IDENTIFIER_SHARE * self.rows and self._distinct(column) == self.rows:
+                    out[name] = numbers_reason(self.rows)
+        return out
+
+    def _distinct(self, column: str) -> int:
+        return int(one_row(self.frame.select(nw.col(column).n_unique().alias("n")))["n"])
+
+    def _is_number(self, name: str) -> bool:
+        dtype = self.types[name]
+        return dtype.is_numeric() or dtype == nw.Date or isinstance(dtype, nw.Datetime)
+
+    def _kind(self, name: str) -> str:
+        """The kind of a column of numbers, dates or times."""
+        if self.types[name].is_numeric():
+            return "numeric"
+        is_date = self.types[name] == nw.Date or self.reading.kinds.get(name) == "date"
+        return "date" if is_date else "datetime"
+
+    def _with_bins(self, frame: nw.LazyFrame[Any], kept: Sequence[str]) -> nw.LazyFrame[Any]:
+        """The frame with the columns cut that have too many values."""
+        many = [
+            name
+            for name in kept
+            if self._is_number(name) and name not in self.reading.exact and self.shapes[name].distinct > MOST_BINS
+        ]
+        for name in many:
+            column, kind = self.column[name], self._kind(name)
+            frame = self.engine.measured(frame, column, as_days=kind == "date")
+            edges = _edges(frame, column, named_bounds(self.reading.named.get(name, ()), kind))
+            shown = from_numbers(name, edges, kind)
+            if shown.kind != kind and _count(frame, nw.col(column) % MICROSECONDS_PER_DAY != 0):
+                shown = replace(shown, kind=kind, values=edges)
+            infinite = _count(frame, nw.col(column).abs() == float("inf")) if kind == "numeric" else 0
+            note = cut_note(name, self.shapes[name].distinct, len(edges))
+            self.cut[name] = Cut(shown=replace(shown, n_infinite=infinite, notes=(note,)), edges=edges)
+        return self.engine.cut(frame, {self.column[name]: self.cut[name].edges for name in many}) if many else frame
+
+    def _column(self, name: str, series: nw.Series[Any], counts: IntArray) -> Column:
+        return self.cut[name].column(series) if name in self.cut else series_column(name, series, counts)
+
+
+def _count(frame: nw.LazyFrame[Any], where: nw.Expr) -> int:
+    return int(one_row(frame.filter(where).select(nw.len().alias("n")))["n"])
+
+
+def _edges(frame: nw.LazyFrame[Any], column: str, bounds: Sequence[float]) -> FloatArray:
+    """The largest values of quantile bins of a measured column, all of them values of the data."""
+    finite = frame.select(nw.col(column).alias("x")).filter(nw.col("x").is_finite())
+    low, high = _bounds(finite)
+    counts, ends = _pieces(finite, low, high, _ZOOMS)
+    running = np.cumsum(counts)
+    bins = free_bins(bounds)
+    at = np.searchsorted(running, np.ceil(running[-1] * np.arange(1, bins + 1) / bins))
+    edges = [ends[at]]
+    # Values that groups in words name have a bin of their own.
+    for bound in bounds:
+        for below in (nw.col("x") < bound, nw.col("x") <= bound):
+            _, largest = _bounds(finite.filter(below))
+            edges.append(np.array([largest] if largest is not None else []))
+    return np.unique(np.concatenate(edges)) + 0.0
+
+
+def _bounds(finite: nw.LazyFrame[Any]) -> tuple[Any, Any]:
+    """The smallest and the largest value; None if there is none."""
+    found = one_row(finite.select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high")))
+    low, high = found["low"], found["high"]
+    return (None, None) if low is None or high is None or low != low else (float(low), float(high))
+
+
+def _pieces(finite: nw.LazyFrame[Any], low: float, high: float, zooms: int) -> tuple[IntArray, FloatArray]:
+    """Rows per piece of a range and the largest value in each, ascending; pieces with very many rows in finer ones."""
+    scale = _PIECES / (high - low) if high > low else 0.0
+    if not np.isfinite(scale) or scale == 0.0:
+        n = int(one_row(finite.select(nw.len().alias("n")))["n"])
+        return np.array([n]), np.array([high])
+    x = nw.col("x")
+    numbered = finite.with_columns(((x - low) * scale).floor().alias("piece"))
+    asked = numbered.group_by("piece").agg(nw.len().alias("n"), x.min().alias("low"), x.max().alias("high"))
+    found = asked.collect("pyarrow").sort("piece")
+    n = found.get_column("n").to_numpy().astype(np.int64)
+    lows, highs = (found.get_column(name).to_numpy().astype(np.float64) for name in ("low", "high"))
+    heavy = np.flatnonzero((n > _HEAVY * n.sum()) & (lows < highs)) if zooms else np.zeros(0, np.int64)
+    counts, ends, at = [], [], 0
+    for i in heavy.tolist():
+        inside = finite.filter((x >= lows[i]) & (x <= highs[i]))
+        finer = _pieces(inside, float(lows[i]), float(highs[i]), zooms - 1)
+        counts += [n[at:i], finer[0]]
+        ends += [highs[at:i], finer[1]]
+        at = i + 1
+    return np.concatenate([*counts, n[at:]]), np.concatenate([*ends, highs[at:]])
