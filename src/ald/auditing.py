@@ -17,11 +17,11 @@ from ald.data.coded import AuditData
 from ald.data.columns import as_word
 from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
-from ald.data.reading import reading_of
+from ald.data.reading import ManyCells, reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
-from ald.details import Details, Subject, details
+from ald.details import Details, PeopleInMemory, Subject, details
 from ald.errors import InputError, SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
@@ -39,6 +39,7 @@ from ald.steps import Progress, Split, assessment_terms, minimum_rows, one_split
 from ald.threads import available_threads
 
 if TYPE_CHECKING:
+    from ald.distributed import Distributed
     from ald.report.summary import Report
     from ald.report.svg import Picture
 
@@ -268,7 +269,14 @@ def run(
     asked = questions(config)
 
     say("load", 0.0)
-    table, half = read(data, roles, config, memory_limit, query)
+    try:
+        table, half = read(data, roles, config, memory_limit, query)
+    except ManyCells as many:
+        if many.spread is None or not config.search or config.split == "own":
+            raise
+        from ald.distributed import audit_spread
+
+        return _spread(audit_spread(many.spread, roles, config, asked, rules, threads, say), config)
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
@@ -296,6 +304,23 @@ def run(
         p_any=p_any([split.scores for split in splits]),
         details=details(_subjects(first, config), assessment_terms(config)),
         input_sha256=None if config.split == "own" else sha256(data),
+        _candidates=results,
+    )
+
+
+def _spread(found: Distributed, config: AuditConfig) -> Audit:
+    """The audit of data that stayed on a cluster."""
+    split = found.split
+    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={}, strata=None)
+    return Audit(
+        config=config,
+        data_summary=_with_halves(found.summary, split),
+        groups=results.listed(),
+        named=(),
+        forest=split.forest.with_attributes(split.d1.attributes),
+        detectable=_detectable(split, config),
+        p_any=p_any([split.scores]),
+        details=found.details,
         _candidates=results,
     )
 
@@ -400,7 +425,7 @@ def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
             criterion=criteria[i],
             notion=answer.question.notion,
             outcome=answer.question.outcome if several else None,
-            data=answer.d2,
+            people=PeopleInMemory(answer.d2),
         )
         for i, answer in zip(split.chosen.tolist(), answers, strict=True)
     ]

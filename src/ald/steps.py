@@ -30,6 +30,8 @@ from ald.statistics import adjust as adjust_p
 from ald.statistics import rounded
 
 Progress = Callable[[str, float], None]
+# Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
+Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
@@ -42,13 +44,17 @@ _PATTERNS = 8
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What one question got: the forest, the groups that it led to, and their assessment on D2."""
+    """What one question got: the forest, the groups that it led to, and their assessment on D2.
+
+    overlaps: as the function of that name gives them, where they were counted already.
+    """
 
     question: Question
     d2: AuditData
     forest: Forest
     proposed: Candidates
     assessment: Assessment
+    overlaps: Overlaps | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,6 +129,11 @@ def one_split(
         answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
 
     step("rank", 0.0)
+    return ranked(d1, d2, answers, config)
+
+
+def ranked(d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig) -> Split:
+    """Step 3: all candidates in order, with one correction, and those that are listed."""
     scores = joined([answer.assessment for answer in answers], config.adjust)
     criteria = [criterion for answer in answers for criterion in answer.proposed.criteria]
     order = rank(scores, criteria, d2.attributes, config.ranking)
@@ -255,7 +266,7 @@ def p_any(scores: Sequence[Scores]) -> float:
     )
 
 
-def overlaps(proposed: Candidates, d2: AuditData) -> dict[int, tuple[tuple[CodedCriterion, int, float], ...]]:
+def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
     """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
     out = {}
     for i, others in enumerate(proposed.also):

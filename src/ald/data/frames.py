@@ -80,6 +80,11 @@ def read_series(name: str, values: Any) -> Column:
     return _column(name, nw.from_native(values, series_only=True))
 
 
+def arrow_series(values: Any) -> nw.Series[Any]:
+    """An array of PyArrow as a Series."""
+    return nw.from_native(as_series(values), series_only=True)
+
+
 def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column:
     """A Series of counted rows as a column."""
     column = _column(name, series)

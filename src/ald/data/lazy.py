@@ -17,9 +17,10 @@ from ald.arrays import FloatArray, IntArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
 from ald.data.engines.engine import Engine, Shape, one_row
-from ald.data.frames import series_column
+from ald.data.engines.protocols import Kept, Marginal
+from ald.data.frames import arrow_series, series_column
 from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
-from ald.data.reading import Reading
+from ald.data.reading import ManyCells, Reading
 from ald.data.table import Table, check_names, table_from
 from ald.errors import ColumnError, InputError, nearest, shorten
 
@@ -30,14 +31,6 @@ _PIECES = 1 << 17
 _ZOOMS = 4
 # A piece has too many rows from this share of all on.
 _HEAVY = 1 / 64
-
-
-class ManyCells(InputError):
-    """There are more different rows than fit into the memory. spread: how to go on where they are, or None."""
-
-    def __init__(self, message: str, spread: Spread | None) -> None:
-        super().__init__(message)
-        self.spread = spread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,6 +62,18 @@ class Spread:
     rows: int
     cells: int
     source: str = _SOURCE
+
+    def kept(self) -> Kept:
+        """The rows where they are."""
+        kept = self.engine.kept(self.frame)
+        assert kept is not None
+        return kept
+
+    def column(self, name: str, marginal: Marginal) -> Column:
+        """A column that has every distinct value once."""
+        values, counts = marginal
+        series = arrow_series(values)
+        return self.cut[name].column(series) if name in self.cut else series_column(name, series, counts)
 
 
 def counted(frame: nw.LazyFrame[Any], reading: Reading) -> Table:

@@ -14,16 +14,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data import bins
 from ald.data.engines.engine import Engine, Shape
-from ald.data.engines.kept import (
-    Gatherer,
-    Kept,
-    Marginal,
-    RowCoder,
-    Summand,
-    merged_marginals,
-    partition_marginals,
-    sum_by_key,
-)
+from ald.data.engines.arrow import merged_marginals, partition_marginals, row_keys, sum_by_key
+from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 
 # Sums of this many partitions are added up at a time.
 _FAN_IN = 8
@@ -82,7 +74,7 @@ def _marginals(part: Any) -> bytes:
 
 def _pieces(part: Any, coder: RowCoder, n: int) -> list[AnyArray]:
     """The keys of a partition's rows, parted by what they say: equal rows come together."""
-    keys = coder.keys(_table(part))
+    keys = row_keys(coder, _table(part))
     place = (keys.astype(np.uint64) @ (np.arange(keys.shape[1], dtype=np.uint64) * np.uint64(2654435761) + np.uint64(1)))
     return [keys[place % np.uint64(n) == i] for i in range(n)]
 

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from ald.arrays import FloatArray
 from ald.data.columns import MICROSECONDS_PER_DAY
-from ald.data.engines.kept import Kept
+from ald.data.engines.protocols import Kept
 
 
 @dataclass(frozen=True, kw_only=True)

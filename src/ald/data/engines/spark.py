@@ -18,17 +18,8 @@ from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data import bins
 from ald.data.columns import MICROSECONDS_PER_DAY
 from ald.data.engines.engine import Engine, Shape
-from ald.data.engines.kept import (
-    PARTITION,
-    Gatherer,
-    Kept,
-    Marginal,
-    RowCoder,
-    Summand,
-    chunks,
-    merged_marginals,
-    partition_marginals,
-)
+from ald.data.engines.arrow import PARTITION, chunks, merged_marginals, partition_marginals, row_keys
+from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 from ald.errors import InputError
 
 # The relative error of estimated numbers of different values.
@@ -118,7 +109,7 @@ class SparkRows:
 
         def keys(batches: Batches) -> Batches:
             for table in chunks(batches):
-                yield pa.RecordBatch.from_arrays([_as_binary(coder.keys(table))], names=["key"])
+                yield pa.RecordBatch.from_arrays([_as_binary(row_keys(coder, table))], names=["key"])
 
         def blocks(batches: Batches) -> Batches:
             for table in chunks(batches):

@@ -1,0 +1,40 @@
+"""The single-machine twin of an audit on a cluster: halves, samples and the pool of the search are drawn by hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ald import distributed, steps
+from ald.arrays import IntArray
+from ald.data import hashing
+from ald.data.coded import AuditData
+from ald.search.cluster import pooled
+
+
+@contextmanager
+def hashed_sampling(seed: int = 0) -> Iterator[None]:
+    """Audits in memory draw as those on a cluster do, for one outcome or for predictions and truth."""
+
+    def halves(data: AuditData, rng: np.random.Generator, share: float = 0.5) -> tuple[AuditData, AuditData]:
+        return hashing.halves(data, seed, share)
+
+    def sample(data: AuditData, share: float, rng: np.random.Generator) -> IntArray:
+        tree = rng.bit_generator.seed_seq.spawn_key[-1]  # type: ignore[attr-defined]
+        return hashing.sample(data, share, seed, hashing.TREE, tree)
+
+    choose = steps.representative_candidates
+
+    def chosen(d1: AuditData, *rest: Any) -> Any:
+        return choose(pooled(d1, min(1.0, distributed.POOL / d1.total), seed), *rest)
+
+    with (
+        mock.patch.object(AuditData, "halves", halves),
+        mock.patch.object(AuditData, "sample", sample),
+        mock.patch.object(steps, "representative_candidates", chosen),
+    ):
+        yield
