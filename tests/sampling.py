@@ -11,7 +11,7 @@ import numpy as np
 
 from ald import distributed, steps
 from ald.arrays import IntArray
-from ald.data import hashing
+from ald.data import coded, hashing
 from ald.data.coded import AuditData
 from ald.search.cluster import pooled
 
@@ -36,5 +36,6 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
         mock.patch.object(AuditData, "halves", halves),
         mock.patch.object(AuditData, "sample", sample),
         mock.patch.object(steps, "representative_candidates", chosen),
+        mock.patch.object(coded, "_merging_pays", lambda data: True),
     ):
         yield

@@ -29,6 +29,8 @@ _SOURCE = "the data"
 # is looked at more closely.
 _PIECES = 1 << 17
 _ZOOMS = 4
+# Engines may be wrong about numbers of different values by this factor.
+_UNSURE = 1.3
 # A piece has too many rows from this share of all on.
 _HEAVY = 1 / 64
 
@@ -182,6 +184,15 @@ class _Counting:
         dtype = self.types[name]
         return dtype.is_numeric() or dtype == nw.Date or isinstance(dtype, nw.Datetime)
 
+    def _has_many(self, name: str) -> bool:
+        """Whether a column of numbers has so many values that it is cut into bins."""
+        if not self._is_number(name) or name in self.reading.exact:
+            return False
+        about = self.shapes[name].distinct
+        # Estimates that come close are made sure of: what is cut shall not depend on the engine.
+        close = MOST_BINS / _UNSURE < about < MOST_BINS * _UNSURE
+        return (self._distinct(self.column[name]) if close else about) > MOST_BINS
+
     def _kind(self, name: str) -> str:
         """The kind of a column of numbers, dates or times."""
         if self.types[name].is_numeric():
@@ -191,11 +202,7 @@ class _Counting:
 
     def _with_bins(self, frame: nw.LazyFrame[Any], kept: Sequence[str]) -> nw.LazyFrame[Any]:
         """The frame with the columns cut that have too many values."""
-        many = [
-            name
-            for name in kept
-            if self._is_number(name) and name not in self.reading.exact and self.shapes[name].distinct > MOST_BINS
-        ]
+        many = [name for name in kept if self._has_many(name)]
         for name in many:
             column, kind = self.column[name], self._kind(name)
             frame = self.engine.measured(frame, column, as_days=kind == "date")

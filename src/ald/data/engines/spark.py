@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
@@ -22,8 +23,6 @@ from ald.data.engines.arrow import PARTITION, chunks, merged_marginals, partitio
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 from ald.errors import InputError
 
-# The relative error of estimated numbers of different values.
-_ERROR = 0.02
 # Rows of a batch of sums.
 _BATCH = 1 << 20
 
@@ -46,7 +45,7 @@ class SparkEngine(Engine):
     def look(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> tuple[int, dict[str, Shape]]:
         asked = [F.count(F.lit(1))]
         for column in columns:
-            asked += [F.approx_count_distinct(column, _ERROR), F.count(column)]
+            asked += [F.approx_count_distinct(column), F.count(column)]
         rows, *found = frame.to_native().agg(*asked).collect()[0]
         return rows, {
             column: Shape(distinct=found[2 * i], known=found[2 * i + 1]) for i, column in enumerate(columns)
@@ -54,7 +53,7 @@ class SparkEngine(Engine):
 
     def cells(self, frame: nw.LazyFrame[Any]) -> int:
         native = frame.to_native()
-        asked = F.approx_count_distinct(F.xxhash64(*native.columns), _ERROR)
+        asked = F.approx_count_distinct(F.xxhash64(*native.columns))
         return int(native.agg(asked).collect()[0][0])
 
     def measured(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
@@ -72,7 +71,7 @@ class SparkEngine(Engine):
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         positions = {native.columns.index(column): ends for column, ends in edges.items()}
-        return nw.from_native(native.mapInArrow(_cutting(positions), native.schema))
+        return nw.from_native(_mapped(native, _cutting(positions), native.schema))
 
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
         return SparkRows(frame.to_native())
@@ -101,7 +100,7 @@ class SparkRows:
             found = partition_marginals(chunks(batches))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = self.frame.mapInArrow(count, "found binary").toArrow().column(0).to_pylist()
+        parts = _mapped(self.frame, count, "found binary").toArrow().column(0).to_pylist()
         return merged_marginals(part for part in map(pickle.loads, parts) if part is not None)
 
     def coded(self, coder: RowCoder, rows: int) -> SparkBlocks:
@@ -118,9 +117,9 @@ class SparkRows:
                 yield pa.RecordBatch.from_arrays([pa.array([block], pa.binary())], names=["block"])
 
         parts = max(2 * _parallelism(self.frame), ceil(rows / PARTITION))
-        coded = self.frame.mapInArrow(keys, "key binary").repartition(parts, "key")
+        coded = _mapped(self.frame, keys, "key binary").repartition(parts, "key")
         counted = coded.groupBy("key").agg(F.count(F.lit(1)).alias("n"))
-        return SparkBlocks(counted.mapInArrow(blocks, "block binary"), parts)
+        return SparkBlocks(_mapped(counted, blocks, "block binary"), parts)
 
 
 class SparkBlocks:
@@ -140,7 +139,7 @@ class SparkBlocks:
                 columns = [keys[part], *(values[part, i] for i in range(width))]
                 yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)
 
-        counted = self.frame.mapInArrow(count, ", ".join(f"{name} long" for name in names))
+        counted = _mapped(self.frame, count, ", ".join(f"{name} long" for name in names))
         sums = counted.groupBy("key").agg(*(F.sum(name).alias(name) for name in names[1:]))
         with _one_job(self.frame.sparkSession, self.parts):
             found = sums.toArrow()
@@ -153,11 +152,19 @@ class SparkBlocks:
             found = pickle.dumps(function(_all_blocks(batches)))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = self.frame.mapInArrow(gather, "found binary").toArrow().column(0).to_pylist()
+        parts = _mapped(self.frame, gather, "found binary").toArrow().column(0).to_pylist()
         return [pickle.loads(part) for part in parts]
 
     def close(self) -> None:
         self.frame.unpersist()
+
+
+def _mapped(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
+    """The frame of what a function makes of the batches of every partition."""
+    with warnings.catch_warnings():
+        # Said of any pandas that is newer than this Spark; no pandas takes part here.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, schema)
 
 
 def _all_blocks(batches: Batches) -> list[bytes]:
