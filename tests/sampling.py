@@ -36,6 +36,6 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
         mock.patch.object(AuditData, "halves", halves),
         mock.patch.object(AuditData, "sample", sample),
         mock.patch.object(steps, "representative_candidates", chosen),
-        mock.patch.object(coded, "_merging_pays", lambda data: True),
+        mock.patch.object(coded, "_merging_pays", return_value=True),
     ):
         yield

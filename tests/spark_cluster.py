@@ -41,7 +41,9 @@ class SparkCluster:
         self.port, self.web = _free_port(), _free_port()
         self.address = f"spark://127.0.0.1:{self.port}"
         try:
-            self._start("org.apache.spark.deploy.master.Master", "--port", str(self.port), "--webui-port", str(self.web))
+            self._start(
+                "org.apache.spark.deploy.master.Master", "--port", str(self.port), "--webui-port", str(self.web)
+            )
             _wait(lambda: _answers(self.port))
             for _ in range(2):
                 self.add_worker()
@@ -105,6 +107,7 @@ def joined(address: str, folder: Path | str, workers: int, memory: str, **settin
         "spark.local.dir": str(Path(folder) / "driver"),
         "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "4",
         "spark.task.maxFailures": "8",
         "spark.log.level": "OFF",
     }

@@ -17,7 +17,7 @@ from ald.data.coded import AuditData
 from ald.data.columns import as_word
 from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
-from ald.data.reading import ManyCells, reading_of
+from ald.data.reading import ManyCellsError, reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
@@ -82,12 +82,14 @@ def audit(
     threads: int | None = None,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Locates the groups of people with disparate outcomes.
 
-    data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows,
-        a dictionary of arrays, or the address of a PostgreSQL database (with `query`).
+    data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows
+        (those of Spark, Dask and databases are counted where they are), a dictionary of arrays, or the address of a
+        PostgreSQL database (with `query`).
     outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false); several
         columns are audited together, and `favourable` may then be a dictionary. Or:
     prediction, truth: two columns with the same coding; `favourable` then is the positive value.
@@ -122,6 +124,7 @@ def audit(
     profile_columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
     memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
     query: what to select, if `data` is the address of a database: ald.audit("postgresql://...", query="select ...").
+    engine: who reads the file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
     progress: called with the name of the step and the share of it that is done.
 
     >>> import ald
@@ -154,6 +157,7 @@ def assess(
     threshold: float = 0.0,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
 ) -> Audit:
     """Tests groups that you name, on all data, without any search. The options are those of `ald.audit`.
 
@@ -180,6 +184,7 @@ def _audit(
     threads: int | None = None,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Audit:
@@ -189,6 +194,10 @@ def _audit(
         raise SettingError(f"attributes must be a list of column names, such as [{attributes!r}], not a text")
     if not isinstance(split, str):
         data, split = _own_data(data, split), "own"
+    if engine is not None:
+        from ald.data.engines.opening import opened
+
+        data = tuple(opened(half, engine) for half in data) if split == "own" else opened(data, engine)
     outcome, favourable = options.pop("outcome"), options.pop("favourable")
     if outcome is not None and not isinstance(outcome, str):
         outcome = tuple(outcome) if isinstance(outcome, Sequence) else outcome
@@ -271,7 +280,7 @@ def run(
     say("load", 0.0)
     try:
         table, half = read(data, roles, config, memory_limit, query)
-    except ManyCells as many:
+    except ManyCellsError as many:
         if many.spread is None or not config.search or config.split == "own":
             raise
         from ald.distributed import audit_spread

@@ -19,8 +19,8 @@ from ald.data.columns import compact
 from ald.evaluation import Assessment, Terms, assess
 from ald.notions import Notion
 from ald.search.adapting import as_counts
-from ald.search.coarse import coarse_view
 from ald.search.cluster import people_along
+from ald.search.coarse import coarse_view
 from ald.search.tree import CodedCriterion
 from ald.statistics import rounded
 

@@ -2,7 +2,7 @@
 
 Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. Each step is the
 one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without repetition
-is chosen with `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and D2 is counted as a whole.
+is chosen with `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of D2 is counted.
 """
 
 from __future__ import annotations
@@ -340,5 +340,3 @@ class _People:
         attribute = next(a for a, own in self.tables if own == criterion)
         inside, everyone = (self.along(attribute, own).sum(axis=0) for own in (criterion, ()))
         return assess_counts(inside[None], everyone, notion, terms)
-
-

@@ -47,6 +47,6 @@ def cut(values: FloatArray, edges: FloatArray) -> FloatArray:
 def cut_note(name: str, distinct: int, bins: int) -> str:
     """What is said of a column that was cut."""
     return (
-        f"column {shorten(name)!r} has about {distinct:,} different values: it was cut into {bins:,} quantile bins, and "
-        "groups may begin and end there"
+        f"column {shorten(name)!r} has about {distinct:,} different values: it was cut into {bins:,} "
+        "quantile bins, and groups may begin and end there"
     )

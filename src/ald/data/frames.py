@@ -45,7 +45,7 @@ def as_series(values: Any) -> Any:
 
         return pd.Series(values)
     if library == "pyarrow" and hasattr(values, "to_pylist") and not hasattr(values, "chunks"):
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         return pa.chunked_array([values])
     return values

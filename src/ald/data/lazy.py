@@ -1,6 +1,6 @@
 """Lazy frames of engines that hold the data themselves: one look, bins where numbers have too many values, one count.
 
-The distinct rows come back with their counts if they fit into the memory. If not, `ManyCells` says so, and holds what
+The distinct rows come back with their counts if they fit into the memory. If not, `ManyCellsError` says so, and holds what
 is needed to go on where the rows are, if their engine can do more than group.
 """
 
@@ -20,7 +20,7 @@ from ald.data.engines.engine import Engine, Shape, one_row
 from ald.data.engines.protocols import Kept, Marginal
 from ald.data.frames import arrow_series, series_column
 from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
-from ald.data.reading import ManyCells, Reading
+from ald.data.reading import ManyCellsError, Reading
 from ald.data.table import Table, check_names, table_from
 from ald.errors import ColumnError, InputError, nearest, shorten
 
@@ -144,7 +144,7 @@ class _Counting:
 
     def _too_many(
         self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int, most: int
-    ) -> ManyCells:
+    ) -> ManyCellsError:
         spread = Spread(
             engine=self.engine,
             frame=frame,
@@ -158,7 +158,7 @@ class _Counting:
             f"{_SOURCE} has about {cells:,} different rows, and the memory holds {most:,} of them: name fewer "
             "attributes, round their values, or give more memory_limit"
         )
-        return ManyCells(message, spread if self.engine.kept(frame) is not None else None)
+        return ManyCellsError(message, spread if self.engine.kept(frame) is not None else None)
 
     def _identifiers(self) -> dict[str, str]:
         """Columns that identify people rather than describe them, unless the user wants them."""
@@ -251,8 +251,8 @@ def _pieces(finite: nw.LazyFrame[Any], low: float, high: float, zooms: int) -> t
     """Rows per piece of a range and the largest value in each, ascending; pieces with very many rows in finer ones."""
     scale = _PIECES / (high - low) if high > low else 0.0
     if not np.isfinite(scale) or scale == 0.0:
-        n = int(one_row(finite.select(nw.len().alias("n")))["n"])
-        return np.array([n]), np.array([high])
+        rows = int(one_row(finite.select(nw.len().alias("n")))["n"])
+        return np.array([rows]), np.array([high])
     x = nw.col("x")
     numbered = finite.with_columns(((x - low) * scale).floor().alias("piece"))
     asked = numbered.group_by("piece").agg(nw.len().alias("n"), x.min().alias("low"), x.max().alias("high"))

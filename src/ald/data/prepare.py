@@ -148,7 +148,7 @@ def prepare(
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:
     """What is to be said of the columns that are audited."""
-    warnings = []
+    warnings: list[str] = []
     for column in columns:
         warnings.extend(column.notes)
         if column.n_infinite:

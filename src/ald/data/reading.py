@@ -21,7 +21,7 @@ _BYTES_PER_VALUE = 48
 _BYTES_PER_CELL = 512
 
 
-class ManyCells(InputError):
+class ManyCellsError(InputError):
     """There are more different rows than fit into the memory. spread: how to go on where they are, or None."""
 
     def __init__(self, message: str, spread: Spread | None) -> None:

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import AnyArray, IntArray
 from ald.data.arrangement import own_halves
 from ald.data.coded import attribute_of
 from ald.data.engines.blocks import Layout
 from ald.data.engines.protocols import Blocks, ColumnCoder, Marginal, RowCoder
 from ald.data.outcomes import confusion_cells, favourable_rows
-from ald.data.prepare import DataSummary, LeftOut, audited, column_warnings, summarise, with_kinds
+from ald.data.prepare import DataSummary, audited, column_warnings, summarise, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table, table_from
 from ald.errors import InputError
-
 
 if TYPE_CHECKING:
     from ald.data.lazy import Spread
@@ -56,7 +55,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
         has_halves=roles.split is not None,
     )
 
-    def coder(name: str, numbers: IntArray) -> ColumnCoder:
+    def coder(name: str, numbers: AnyArray) -> ColumnCoder:
         return ColumnCoder(
             position=spread.names.index(name), values=marginals[name][0], numbers=numbers.astype(np.int64)
         )
@@ -97,8 +96,6 @@ def _cell_parts(table: Table, roles: Roles, marginals: dict[str, Marginal]) -> d
         first = int(grid[(0,) * len(names)])
         parts[name] = np.asarray(grid[others]) - (first if axis else 0)
     return parts
-
-
 
 
 def _halves(table: Table, roles: Roles, counts: IntArray) -> IntArray:

@@ -1,1 +1,1 @@
-"""Where data is that does not come to us: engines that group and count it, and those that keep it and count next to it."""
+"""Engines that hold data which does not come to us: they group and count, or run what we send next to their rows."""

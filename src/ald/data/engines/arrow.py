@@ -1,4 +1,4 @@
-"""What is done with the rows of one partition, as Arrow tables: counting values, coding rows, adding up what comes back."""
+"""What is done with the rows of a partition, as Arrow tables: counting values, coding rows, adding up counts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ald.arrays import AnyArray, IntArray
 from ald.data.coded import weighted_bincount
@@ -17,6 +17,7 @@ from ald.data.engines.protocols import ColumnCoder, Marginal, RowCoder
 CHUNK = 1 << 18
 # Rows of one partition of blocks: all that a task has in memory.
 PARTITION = 1 << 20
+
 
 def row_keys(coder: RowCoder, table: pa.Table) -> AnyArray:
     """The bytes of every row of a table: [rows, width]."""

@@ -9,12 +9,12 @@ from typing import Any
 import dask
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data import bins
-from ald.data.engines.engine import Engine, Shape
 from ald.data.engines.arrow import merged_marginals, partition_marginals, row_keys, sum_by_key
+from ald.data.engines.engine import Engine, Shape, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 
 # Sums of this many partitions are added up at a time.
@@ -31,11 +31,11 @@ class DaskEngine(Engine):
         return rows, {c: Shape(distinct=round(distinct[c]), known=int(known[c])) for c in columns}
 
     def cells(self, frame: nw.LazyFrame[Any]) -> int:
-        return round(frame.to_native().nunique_approx().compute())
+        return int(frame.to_native().nunique_approx().compute())
 
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
-        return nw.from_native(native.map_partitions(_cut, dict(edges), meta=native._meta))
+        return lazy(native.map_partitions(_cut, dict(edges), meta=native._meta))
 
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
         return DaskRows(frame.to_native())
@@ -75,7 +75,7 @@ def _marginals(part: Any) -> bytes:
 def _pieces(part: Any, coder: RowCoder, n: int) -> list[AnyArray]:
     """The keys of a partition's rows, parted by what they say: equal rows come together."""
     keys = row_keys(coder, _table(part))
-    place = (keys.astype(np.uint64) @ (np.arange(keys.shape[1], dtype=np.uint64) * np.uint64(2654435761) + np.uint64(1)))
+    place = keys.astype(np.uint64) @ (np.arange(keys.shape[1], dtype=np.uint64) * np.uint64(2654435761) + np.uint64(1))
     return [keys[place % np.uint64(n) == i] for i in range(n)]
 
 

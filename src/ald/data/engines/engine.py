@@ -41,7 +41,8 @@ class Engine:
         for column in columns:
             asked += [nw.col(column).n_unique().alias(f"{column}_d"), nw.col(column).count().alias(f"{column}_k")]
         found = one_row(frame.select(asked))
-        shapes = {c: Shape(distinct=int(found[f"{c}_d"]), known=int(found[f"{c}_k"])) for c in columns}
+        # Of no rows, some engines know no number of different values.
+        shapes = {c: Shape(distinct=int(found[f"{c}_d"] or 0), known=int(found[f"{c}_k"])) for c in columns}
         return int(found["rows"]), shapes
 
     def cells(self, frame: nw.LazyFrame[Any]) -> int:
@@ -52,11 +53,14 @@ class Engine:
         """The frame with a column of numbers, dates (days) or times (microseconds) as floating-point numbers."""
         dtype = frame.collect_schema()[column]
         number = nw.col(column)
-        if dtype == nw.Date or isinstance(dtype, nw.Datetime):
-            instants = number.cast(nw.Datetime("us")) if dtype == nw.Date else number
-            number = instants.dt.timestamp("us").cast(nw.Float64)
-            if dtype == nw.Date or as_days:
-                number = (number / MICROSECONDS_PER_DAY).floor()
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone:
+            number = number.dt.convert_time_zone("UTC")
+        if dtype == nw.Date or as_days:
+            number = _days(number)
+        elif isinstance(dtype, nw.Datetime):
+            seconds = (number.dt.hour() * 60 + number.dt.minute()) * 60 + number.dt.second()
+            fraction = number.dt.microsecond().cast(nw.Float64)
+            number = _days(number) * MICROSECONDS_PER_DAY + seconds.cast(nw.Float64) * 1e6 + fraction
         return frame.with_columns(number.cast(nw.Float64).alias(column))
 
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
@@ -72,9 +76,22 @@ class Engine:
         return None
 
 
+def lazy(native: Any) -> nw.LazyFrame[Any]:
+    """An engine's own frame as one of Narwhals."""
+    frame: nw.LazyFrame[Any] = nw.from_native(native)
+    return frame
+
+
 def one_row(frame: nw.LazyFrame[Any]) -> dict[str, Any]:
     """The one row of a result."""
     return next(iter(frame.collect("pyarrow").iter_rows(named=True)))
+
+
+def _days(time: nw.Expr) -> nw.Expr:
+    """Days since 1970-01-01, from the year and the day in it: few engines say it at once."""
+    year = time.dt.year().cast(nw.Float64)
+    leap = ((year - 1969) / 4).floor() - ((year - 1901) / 100).floor() + ((year - 1601) / 400).floor()
+    return (year - 1970) * 365 + leap.cast(nw.Float64) + time.dt.ordinal_day().cast(nw.Float64) - 1
 
 
 def _bin(value: nw.Expr, ends: Sequence[float]) -> nw.Expr:

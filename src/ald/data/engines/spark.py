@@ -11,15 +11,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812
 
 from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data import bins
 from ald.data.columns import MICROSECONDS_PER_DAY
-from ald.data.engines.engine import Engine, Shape
 from ald.data.engines.arrow import PARTITION, chunks, merged_marginals, partition_marginals, row_keys
+from ald.data.engines.engine import Engine, Shape, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 from ald.errors import InputError
 
@@ -34,7 +34,7 @@ class SparkEngine(Engine):
 
     def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
-        return nw.from_native(native.toDF(*(f"c{i}" for i in range(len(native.columns)))))
+        return lazy(native.toDF(*(f"c{i}" for i in range(len(native.columns)))))
 
     def check(self, frame: nw.LazyFrame[Any]) -> None:
         if frame.to_native().isStreaming:
@@ -47,9 +47,7 @@ class SparkEngine(Engine):
         for column in columns:
             asked += [F.approx_count_distinct(column), F.count(column)]
         rows, *found = frame.to_native().agg(*asked).collect()[0]
-        return rows, {
-            column: Shape(distinct=found[2 * i], known=found[2 * i + 1]) for i, column in enumerate(columns)
-        }
+        return rows, {column: Shape(distinct=found[2 * i], known=found[2 * i + 1]) for i, column in enumerate(columns)}
 
     def cells(self, frame: nw.LazyFrame[Any]) -> int:
         native = frame.to_native()
@@ -66,12 +64,12 @@ class SparkEngine(Engine):
             number = F.floor(number / MICROSECONDS_PER_DAY).cast("double") if as_days else number
         else:
             number = F.col(column).cast("double")
-        return nw.from_native(native.withColumn(column, number))
+        return lazy(native.withColumn(column, number))
 
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         positions = {native.columns.index(column): ends for column, ends in edges.items()}
-        return nw.from_native(_mapped(native, _cutting(positions), native.schema))
+        return lazy(_mapped(native, _cutting(positions), native.schema))
 
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
         return SparkRows(frame.to_native())
