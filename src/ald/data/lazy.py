@@ -1,7 +1,7 @@
 """Lazy frames of engines that hold the data themselves: one look, bins where numbers have too many values, one count.
 
-The distinct rows come back with their counts if they fit into the memory. If not, `ManyCellsError` says so, and holds what
-is needed to go on where the rows are, if their engine can do more than group.
+The distinct rows come back with their counts if they fit into the memory. If not, `ManyCellsError` says so, and holds
+what is needed to go on where the rows are, if their engine can do more than group.
 """
 
 from __future__ import annotations
@@ -168,13 +168,18 @@ class _Counting:
         for name, shape in self.shapes.items():
             if name in self.reading.exact or name in self.reading.kinds or name in self.reading.named:
                 continue
+            if shape.distinct * _UNSURE <= max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
+                continue
             if not self._is_number(name):
-                if shape.distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
-                    out[name] = words_reason(shape.distinct, shape.known, about=True)
-            elif self.types[name].is_integer() and shape.known == self.rows > MOST_BINS:
-                column = self.column[name]
-                if shape.distinct > IDENTIFIER_SHARE * self.rows and self._distinct(column) == self.rows:
-                    out[name] = numbers_reason(self.rows)
+                distinct = self._distinct(self.column[name])
+                if distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
+                    out[name] = words_reason(distinct, shape.known)
+            elif (
+                self.types[name].is_integer()
+                and shape.known == self.rows
+                and self._distinct(self.column[name]) == self.rows
+            ):
+                out[name] = numbers_reason(self.rows)
         return out
 
     def _distinct(self, column: str) -> int:
@@ -204,47 +209,76 @@ class _Counting:
         """The frame with the columns cut that have too many values."""
         many = [name for name in kept if self._has_many(name)]
         for name in many:
+            frame = self.engine.measured(frame, self.column[name], as_days=self._kind(name) == "date")
+        bounds = {name: named_bounds(self.reading.named.get(name, ()), self._kind(name)) for name in many}
+        ranges = _ranges(frame, {self.column[name]: bounds[name] for name in many}) if many else {}
+        for name in many:
             column, kind = self.column[name], self._kind(name)
-            frame = self.engine.measured(frame, column, as_days=kind == "date")
-            edges = _edges(frame, column, named_bounds(self.reading.named.get(name, ()), kind))
+            found = ranges[column]
+            edges = _edges(frame, column, found, free_bins(bounds[name]))
             shown = from_numbers(name, edges, kind)
-            if shown.kind != kind and _count(frame, nw.col(column) % MICROSECONDS_PER_DAY != 0):
+            if shown.kind != kind and found.within_days:
                 shown = replace(shown, kind=kind, values=edges)
-            infinite = _count(frame, nw.col(column).abs() == float("inf")) if kind == "numeric" else 0
             note = cut_note(name, self.shapes[name].distinct, len(edges))
-            self.cut[name] = Cut(shown=replace(shown, n_infinite=infinite, notes=(note,)), edges=edges)
+            self.cut[name] = Cut(shown=replace(shown, n_infinite=found.infinite, notes=(note,)), edges=edges)
         return self.engine.cut(frame, {self.column[name]: self.cut[name].edges for name in many}) if many else frame
 
     def _column(self, name: str, series: nw.Series[Any], counts: IntArray) -> Column:
         return self.cut[name].column(series) if name in self.cut else series_column(name, series, counts)
 
 
-def _count(frame: nw.LazyFrame[Any], where: nw.Expr) -> int:
-    return int(one_row(frame.filter(where).select(nw.len().alias("n")))["n"])
+@dataclass(frozen=True, kw_only=True)
+class _Range:
+    """A measured column: its smallest and largest value, and the largest up to each bound that a group names.
+
+    infinite: rows with an infinite value. within_days: rows with a time, in microseconds, that is not midnight.
+    """
+
+    low: float
+    high: float
+    named: tuple[float, ...]
+    infinite: int
+    within_days: int
 
 
-def _edges(frame: nw.LazyFrame[Any], column: str, bounds: Sequence[float]) -> FloatArray:
-    """The largest values of quantile bins of a measured column, all of them values of the data."""
+def _ranges(frame: nw.LazyFrame[Any], bounds: Mapping[str, Sequence[float]]) -> dict[str, _Range]:
+    """The ranges of measured columns, by one question."""
+    asked = []
+    for column, own in bounds.items():
+        x = nw.col(column)
+        finite = x.is_finite() & ~x.is_null()
+        one = nw.lit(1)
+        asked += [
+            nw.when(finite).then(x).min().alias(f"{column}_low"),
+            nw.when(finite).then(x).max().alias(f"{column}_high"),
+            nw.when(x.abs() == float("inf")).then(one).sum().alias(f"{column}_infinite"),
+            nw.when(finite & (x % MICROSECONDS_PER_DAY != 0)).then(one).sum().alias(f"{column}_within"),
+        ]
+        for i, bound in enumerate(own):
+            for sign, below in (("lt", x < bound), ("le", x <= bound)):
+                asked.append(nw.when(finite & below).then(x).max().alias(f"{column}_{sign}{i}"))
+    found = one_row(frame.select(asked))
+
+    def of(column: str) -> _Range:
+        named = (found[f"{column}_{sign}{i}"] for i in range(len(bounds[column])) for sign in ("lt", "le"))
+        return _Range(
+            low=float(found[f"{column}_low"]),
+            high=float(found[f"{column}_high"]),
+            named=tuple(float(value) for value in named if value is not None and value == value),
+            infinite=int(found[f"{column}_infinite"] or 0),
+            within_days=int(found[f"{column}_within"] or 0),
+        )
+
+    return {column: of(column) for column in bounds}
+
+
+def _edges(frame: nw.LazyFrame[Any], column: str, found: _Range, bins: int) -> FloatArray:
+    """The largest values of so many quantile bins, all of them values of the data; named values have their own."""
     finite = frame.select(nw.col(column).alias("x")).filter(nw.col("x").is_finite())
-    low, high = _bounds(finite)
-    counts, ends = _pieces(finite, low, high, _ZOOMS)
+    counts, ends = _pieces(finite, found.low, found.high, _ZOOMS)
     running = np.cumsum(counts)
-    bins = free_bins(bounds)
     at = np.searchsorted(running, np.ceil(running[-1] * np.arange(1, bins + 1) / bins))
-    edges = [ends[at]]
-    # Values that groups in words name have a bin of their own.
-    for bound in bounds:
-        for below in (nw.col("x") < bound, nw.col("x") <= bound):
-            _, largest = _bounds(finite.filter(below))
-            edges.append(np.array([largest] if largest is not None else []))
-    return np.unique(np.concatenate(edges)) + 0.0
-
-
-def _bounds(finite: nw.LazyFrame[Any]) -> tuple[Any, Any]:
-    """The smallest and the largest value; None if there is none."""
-    found = one_row(finite.select(nw.col("x").min().alias("low"), nw.col("x").max().alias("high")))
-    low, high = found["low"], found["high"]
-    return (None, None) if low is None or high is None or low != low else (float(low), float(high))
+    return np.unique(np.concatenate([ends[at], found.named])) + 0.0
 
 
 def _pieces(finite: nw.LazyFrame[Any], low: float, high: float, zooms: int) -> tuple[IntArray, FloatArray]:
