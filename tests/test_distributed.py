@@ -148,4 +148,7 @@ def test_errors_in_words() -> None:
     with pytest.raises(InputError, match="the half for the search has 4 rows"):
         ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", split="half")
     with pytest.raises(InputError, match="the memory holds 100"):
-        ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f", outcome="hired")
+        ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f and score > 0 and age > 30", outcome="hired")
+    # Only what is asked about is counted, and that fits.
+    asked = ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f", outcome="hired")
+    assert asked.to_json() == ald.assess(frame, "sex = f", outcome="hired").to_json()

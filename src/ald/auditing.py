@@ -340,7 +340,7 @@ def read(
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
     words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query)
+    reading = reading_of(roles, mentioned(words), memory_limit, query, search=config.search)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half

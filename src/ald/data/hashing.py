@@ -19,8 +19,8 @@ HALF, TREE, POOL = 1, 2, 3
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = 2**64 - 1
-# People who are drawn at a time: their numbers then stay in the processor's cache.
-_AT_ONCE = 1 << 16
+# Rows and people at a time: their numbers then stay in the processor's cache.
+_AT_ONCE = 1 << 14
 
 
 def _mixed(x: AnyArray) -> AnyArray:
@@ -40,9 +40,13 @@ def salt(seed: int, purpose: int, number: int = 0) -> int:
 
 def row_hashes(data: AuditData) -> AnyArray:
     """The hash of every row, from its codes and its confusion cell."""
-    out = np.full(len(data.cells), _GOLDEN, np.uint64)
-    for part in (*data.codes, data.cells):
-        out = _mixed(out + part.astype(np.uint64) + np.uint64(_GOLDEN))
+    out = np.empty(len(data.cells), np.uint64)
+    for start in range(0, len(out), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        mixed = np.full(len(out[rows]), _GOLDEN, np.uint64)
+        for part in (*data.codes, data.cells):
+            mixed = _mixed(mixed + part[rows].astype(np.uint64) + np.uint64(_GOLDEN))
+        out[rows] = mixed
     return out
 
 
@@ -65,12 +69,16 @@ def drawn(hashes: AnyArray, counts: IntArray, share: float, salt: int) -> IntArr
     return out
 
 
-def halves(data: AuditData, seed: int, share: float) -> tuple[AuditData, AuditData]:
-    """D1 and D2: as the rows say, or each person in D1 with the chance `share`."""
+def in_d1(data: AuditData, seed: int, share: float) -> IntArray:
+    """How many people of every row are in D1: as the rows say, or each person with the chance `share`."""
     if data.design.half is not None:
-        first = np.where(data.design.half == 0, data.counts, 0)
-    else:
-        first = drawn(row_hashes(data), data.counts, share, salt(seed, HALF))
+        return np.where(data.design.half == 0, data.counts, 0)
+    return sample(data, share, seed, HALF)
+
+
+def halves(data: AuditData, seed: int, share: float) -> tuple[AuditData, AuditData]:
+    """D1 and D2."""
+    first = in_d1(data, seed, share)
     return data.with_counts(first), data.with_counts(data.counts - first)
 
 

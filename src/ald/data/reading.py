@@ -62,12 +62,21 @@ class Reading:
 
 
 def reading_of(
-    roles: Roles, named: Mapping[str, tuple[str, ...]], memory_limit: int | None = None, query: str | None = None
+    roles: Roles,
+    named: Mapping[str, tuple[str, ...]],
+    memory_limit: int | None = None,
+    query: str | None = None,
+    *,
+    search: bool = True,
 ) -> Reading:
-    """How to read the data of an audit: `named` are the values in its groups in words, by column."""
+    """How to read the data of an audit: `named` are the values in its groups in words, by column.
+
+    search: False if only these groups are tested; then no other column is needed.
+    """
     kinds = dict(roles.kinds or {})
     levels = [name for name, kind in kinds.items() if kind not in ("numeric", "date", "datetime")]
-    needed = None if roles.needed is None else tuple(dict.fromkeys((*roles.needed, *named)))
+    own = roles.needed if search else (*roles.taken, *roles.given, *kinds)
+    needed = None if own is None else tuple(dict.fromkeys((*own, *named)))
     return Reading(
         needed=needed,
         exact=frozenset((*roles.taken, *levels)),

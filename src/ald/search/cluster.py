@@ -17,7 +17,7 @@ from ald.arrays import AnyArray, IntArray
 from ald.data.coded import AuditData, merge, weighted_bincount
 from ald.data.engines.blocks import Layout
 from ald.data.engines.protocols import Blocks
-from ald.data.hashing import POOL, TREE, halves, sample
+from ald.data.hashing import POOL, TREE, drawn, in_d1, row_hashes, salt, sample
 from ald.search.counting import Histograms, MemoryCounter, Routing
 from ald.search.membership import Leaves, member_mask
 from ald.search.tree import CodedCriterion
@@ -38,9 +38,11 @@ class Partition:
     cells: tuple[int, ...] | None = None
     n_cells: int
 
-    def halves(self, blocks: Sequence[bytes]) -> tuple[AuditData, AuditData]:
-        """D1 and D2 of the partition."""
-        return halves(self.layout.data(blocks), self.seed, self.fraction)
+    def half(self, blocks: Sequence[bytes], number: int) -> AuditData:
+        """D1 (number 0) or D2 (1) of the partition."""
+        data = self.layout.data(blocks)
+        first = in_d1(data, self.seed, self.fraction)
+        return data.with_counts(data.counts - first if number else first)
 
     def view(self, data: AuditData) -> AuditData:
         """The data with the cells of the question."""
@@ -56,7 +58,7 @@ class CountValues:
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
         ends, _ = value_places(self.partition.layout)
         n_cells, tables = self.partition.layout.n_cells, []
-        for data in self.partition.halves(blocks):
+        for data in (self.partition.half(blocks, number) for number in (0, 1)):
             for code, (start, end) in zip(data.codes, pairwise(ends.tolist()), strict=True):
                 keys = code.astype(np.int64) * n_cells + data.cells
                 tables.append(weighted_bincount(keys, data.counts, (end - start) * n_cells).reshape(-1, n_cells))
@@ -91,9 +93,10 @@ class CountTrees:
     stride: int = 1
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        d1, _ = self.partition.halves(blocks)
-        drawn = [sample(d1, self.share, self.partition.seed, TREE, number) for number in self.samples]
-        counter = MemoryCounter(self.partition.view(d1), drawn)
+        d1 = self.partition.half(blocks, 0)
+        hashes, seed = row_hashes(d1), self.partition.seed
+        samples = [drawn(hashes, d1.counts, self.share, salt(seed, TREE, number)) for number in self.samples]
+        counter = MemoryCounter(self.partition.view(d1), samples)
         if self.requests is None:
             return _sparse(counter.roots())
         for routing in self.routings:
@@ -168,7 +171,7 @@ class DrawPool:
     share: float
 
     def __call__(self, blocks: Sequence[bytes]) -> tuple[tuple[AnyArray, ...], AnyArray, IntArray]:
-        d1, _ = self.partition.halves(blocks)
+        d1 = self.partition.half(blocks, 0)
         pool = pooled(d1, self.share, self.partition.seed)
         return pool.codes, pool.cells, pool.counts
 
@@ -203,7 +206,7 @@ class CountMembers:
     leaves: Leaves
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        _, d2 = self.partition.halves(blocks)
+        d2 = self.partition.half(blocks, 1)
         return _sparse(self.leaves.count(self.partition.view(d2)))
 
 
@@ -215,7 +218,7 @@ class CountPatterns:
     criteria: tuple[CodedCriterion, ...]
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        _, d2 = self.partition.halves(blocks)
+        d2 = self.partition.half(blocks, 1)
         d2 = self.partition.view(d2)
         pattern = np.zeros(len(d2.cells), np.int64)
         for i, criterion in enumerate(self.criteria):
@@ -233,7 +236,7 @@ class CountShared:
     pairs: tuple[tuple[CodedCriterion, CodedCriterion], ...]
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        _, d2 = self.partition.halves(blocks)
+        d2 = self.partition.half(blocks, 1)
         sums = []
         for first, second in self.pairs:
             masks = member_mask(first, d2), member_mask(second, d2)
@@ -250,7 +253,7 @@ class CountAlong:
     stride: int
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        _, d2 = self.partition.halves(blocks)
+        d2 = self.partition.half(blocks, 1)
         keys, values = [np.zeros(0, np.int64)], [np.zeros((0, d2.n_cells), np.int64)]
         for i, (attribute, criterion) in enumerate(self.pairs):
             codes, counts = _sparse(people_along(d2, attribute, criterion))

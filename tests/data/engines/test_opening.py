@@ -40,7 +40,7 @@ def test_two_files(tmp_path: Path) -> None:
 
 def test_unknown(tmp_path: Path) -> None:
     """Engines, endings and files that there are not are named, with what there is."""
-    with pytest.raises(SettingError, match="unknown engine 'sparc'. Did you mean 'spark'"):
+    with pytest.raises(SettingError, match=r"unknown engine 'sparc'\. Did you mean 'spark'"):
         ald.audit("a.parquet", engine="sparc", outcome="y")
     with pytest.raises(InputError, match=r"cannot tell the format of 'a.xlsx'.*\.parquet"):
         ald.audit("a.xlsx", engine="spark", outcome="y")
