@@ -13,7 +13,6 @@ import numpy as np
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
-from ald.data.coded import AuditData
 from ald.data.columns import as_word
 from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
@@ -22,7 +21,7 @@ from ald.data.roles import Roles
 from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
 from ald.details import Details, PeopleInMemory, Subject, details
-from ald.errors import InputError, SettingError
+from ald.errors import SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
 from ald.language import mentioned
@@ -35,7 +34,7 @@ from ald.results import Results, design_details
 from ald.search.adapting import design_effect
 from ald.search.growth import GrowthRules
 from ald.search.tree import Forest
-from ald.steps import Progress, Split, assessment_terms, minimum_rows, one_split, p_any, stability
+from ald.steps import Progress, Split, assessment_terms, check_halves, minimum_rows, one_split, p_any, stability
 from ald.threads import available_threads
 
 if TYPE_CHECKING:
@@ -370,18 +369,9 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         search=config.search,
     )
     if config.search and prepared.data.design.half is not None:
-        _check_halves(prepared.data, minimum_rows(rules) // 2)
+        first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
+        check_halves(first, second, minimum_rows(rules) // 2)
     return prepared
-
-
-def _check_halves(data: AuditData, least: int) -> None:
-    assert data.design.half is not None
-    sizes = [int(data.counts[data.design.half == half].sum()) for half in (0, 1)]
-    if sizes[0] < least or sizes[1] == 0:
-        raise InputError(
-            f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the search "
-            f"needs {least:,} at least, and the assessment some"
-        )
 
 
 def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:

@@ -18,12 +18,11 @@ from ald.arrays import IntArray
 from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.data.engines.protocols import Blocks
 from ald.data.prepare import DataSummary
 from ald.data.roles import Roles
-from ald.data.spread import prepare_spread
+from ald.data.spread import PreparedSpread, prepare_spread
 from ald.details import Details, Subject, details
-from ald.errors import InputError, SettingError
+from ald.errors import SettingError
 from ald.evaluation import Assessment, Terms, assess_counts, assess_in_order
 from ald.notions import Notion, RateCounter
 from ald.questions import Question, joint_cells
@@ -49,6 +48,7 @@ from ald.steps import (
     Progress,
     Split,
     assessment_terms,
+    check_halves,
     minimum_rows,
     ranked,
     representative_candidates,
@@ -85,10 +85,7 @@ def audit_spread(
     least = minimum_rows(rules, config.fraction) if config.split == "random" else 1
     prepared = prepare_spread(spread, roles, joint_cells(config), least)
     try:
-        audit = _Audit(prepared.blocks, prepared.summary, config, rules, threads, say)
-        audit.count(Partition(layout=prepared.layout, seed=config.seed, fraction=config.fraction,
-                              n_cells=prepared.layout.n_cells))  # fmt: skip
-        return audit.result(spread, asked)
+        return _Audit(prepared, config, rules, threads, say).result(spread, asked)
     finally:
         prepared.blocks.close()
 
@@ -115,38 +112,29 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
 
 
 class _Audit:
-    """One audit: what is the same for all questions."""
+    """One audit: what is the same for all questions.
+
+    values: per half and attribute the people per code and cell. share: that of D1 which comes back, to choose groups.
+    """
 
     def __init__(
-        self,
-        blocks: Blocks,
-        summary: DataSummary,
-        config: AuditConfig,
-        rules: GrowthRules,
-        threads: int,
-        say: Progress,
+        self, prepared: PreparedSpread, config: AuditConfig, rules: GrowthRules, threads: int, say: Progress
     ) -> None:
-        self.blocks, self.summary, self.config = blocks, summary, config
-        self.rules, self.threads, self.say = rules, threads, say
-
-    def count(self, partition: Partition) -> None:
-        """Counts both halves along every attribute."""
-        self.partition = partition
-        ends, size = value_places(partition.layout)
-        keys, counts = self.blocks.summed(CountValues(partition=partition), partition.n_cells)
-        table = np.zeros((2, size, partition.n_cells), np.int64)
-        table.reshape(-1, partition.n_cells)[keys] = counts
-        self.values = [[half[start:end] for start, end in pairwise(ends.tolist())] for half in table]
+        self.blocks, self.summary = prepared.blocks, prepared.summary
+        self.config, self.rules, self.threads, self.say = config, rules, threads, say
+        layout = prepared.layout
+        self.partition = Partition(layout=layout, seed=config.seed, fraction=config.fraction, n_cells=layout.n_cells)
+        ends, size = value_places(layout)
+        keys, counts = self.blocks.summed(CountValues(partition=self.partition), layout.n_cells)
+        table = np.zeros((2 * size, layout.n_cells), np.int64)
+        table[keys] = counts
+        both = table.reshape(2, size, layout.n_cells)
+        self.values = [[half[start:end] for start, end in pairwise(ends.tolist())] for half in both]
         self.totals = [half[0].sum(axis=0) for half in self.values]
-        sizes = [int(total.sum()) for total in self.totals]
-        if self.config.split != "random":
-            least = minimum_rows(self.rules) // 2
-            if sizes[0] < least or sizes[1] == 0:
-                raise InputError(
-                    f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the "
-                    f"search needs {least:,} at least, and the assessment some"
-                )
-        self.share = min(1.0, POOL / max(sizes[0], 1))
+        in_search, in_assess = (int(total.sum()) for total in self.totals)
+        if config.split != "random":
+            check_halves(in_search, in_assess, minimum_rows(rules) // 2)
+        self.share = min(1.0, POOL / max(in_search, 1))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

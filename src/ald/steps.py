@@ -14,6 +14,7 @@ from ald.baselines.interface import propose
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.memory import machine_memory
+from ald.errors import InputError
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
@@ -286,3 +287,12 @@ def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:
     while int(SAMPLE_SHARE * int(fraction * n)) < rules.minsplit:
         n += 1
     return n + n % 2
+
+
+def check_halves(searched: int, assessed: int, least: int) -> None:
+    """Raises if halves that were given are too small."""
+    if searched < least or assessed == 0:
+        raise InputError(
+            f"the half for the search has {searched:,} rows and the one for the assessment {assessed:,}: the search "
+            f"needs {least:,} at least, and the assessment some"
+        )

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from ald.arrays import AnyArray, FloatArray, IntArray
@@ -59,8 +60,10 @@ class SparkEngine(Engine):
         if dtype == nw.Date:
             number = F.unix_date(column).cast("double")
         elif isinstance(dtype, nw.Datetime):
-            instant = F.col(column) if dtype.time_zone else F.to_utc_timestamp(column, "UTC")
-            number = F.unix_micros(instant.cast("timestamp")).cast("double")
+            # A time without a zone is taken as it stands: a cast would read it in the session's zone.
+            epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
+            number = F.unix_micros(column) if dtype.time_zone else F.timestamp_diff("MICROSECOND", epoch, column)
+            number = number.cast("double")
             number = F.floor(number / MICROSECONDS_PER_DAY).cast("double") if as_days else number
         else:
             number = F.col(column).cast("double")
@@ -190,7 +193,7 @@ def _parallelism(frame: Any) -> int:
     """How many tasks run at once; a Spark Connect client is not told."""
     try:
         return int(frame.sparkSession.sparkContext.defaultParallelism)
-    except Exception:
+    except PySparkException:
         return 1
 
 
