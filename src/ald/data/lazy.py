@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -132,7 +133,8 @@ class _Counting:
         kept = [name for name in self.column if name not in left_out]
         frame = self._with_bins(self.frame.select([self.column[name] for name in kept]), kept)
         most = self.reading.most_cells
-        if self.rows > most:
+        values = (min(self.shapes[name].distinct, MOST_BINS if name in self.cut else self.rows) for name in kept)
+        if min(self.rows, prod(_UNSURE * n + 1 for n in values)) > most:
             cells = self.engine.cells(frame)
             if cells > most:
                 raise self._too_many(frame, kept, left_out, cells, most)
