@@ -277,14 +277,17 @@ def run(
     asked = questions(config)
 
     say("load", 0.0)
+    spread = None
     try:
         table, half = read(data, roles, config, memory_limit, query)
     except ManyCellsError as many:
-        if many.spread is None or not config.search or config.split == "own":
+        spread = many.spread
+        if spread is None or not config.search or config.split == "own":
             raise
+    if spread is not None:
         from ald.distributed import audit_spread
 
-        return _spread(audit_spread(many.spread, roles, config, asked, rules, threads, say), config)
+        return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:

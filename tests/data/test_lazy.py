@@ -115,7 +115,7 @@ def test_what_cannot_be_read(engine: Any) -> None:
     """Unknown columns and empty data are errors in words."""
     frame = decisions(100)
     with pytest.raises(ColumnError, match="Did you mean 'hired'"):
-        ald.audit(engine(frame), outcome="hird", attributes=["age"])
+        ald.audit(engine(frame), outcome="hird")
     with pytest.raises(ColumnError, match="no column 'agee'"):
         ald.audit(engine(frame), outcome="hired", attributes=["agee"])
     with pytest.raises(InputError, match="no rows"):

@@ -86,7 +86,8 @@ def counted(frame: nw.LazyFrame[Any], reading: Reading) -> Table:
     names = [str(name) for name in frame.collect_schema().names()]
     check_names(names, _SOURCE)
     wanted = names if reading.needed is None else list(reading.needed)
-    for name in wanted:
+    # Whatever has a role is looked for before anything is counted: that may take long.
+    for name in (*wanted, *sorted(reading.exact), *reading.kinds):
         if name not in names:
             raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
     frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
