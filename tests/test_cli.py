@@ -788,3 +788,14 @@ def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:
     shown = run("audit", path, "--outcome", "y")
     assert shown.code == 2
     assert "UTF-8" in shown.err
+
+
+def test_engines(run: Any, file: Path) -> None:
+    """An engine reads the file; one that there is not is named, with those that there are."""
+    asked = ["--outcome", "y", "--attributes", "age,sex", "--trees", "2", "--format", "json"]
+    plain, dask = run("audit", file, *asked), run("audit", file, *asked, "--engine", "dask")
+    assert (plain.code, dask.code) == (0, 0)
+    assert json.loads(dask.out)["groups"] == json.loads(plain.out)["groups"]
+    unknown = run("audit", file, *asked, "--engine", "sparck")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "Did you mean 'spark'?" in unknown.err

@@ -11,7 +11,7 @@ import pytest
 import ald
 from ald import Audit, Criterion
 from ald.data.coded import AuditData
-from ald.details import BINS, LEVELS, Details, Subject, details
+from ald.details import BINS, LEVELS, Details, PeopleInMemory, Subject, details
 from ald.evaluation import Terms, assess
 from ald.notions import NOTIONS, Notion
 from ald.search.tree import CodedCondition, CodedCriterion
@@ -26,7 +26,7 @@ def level_of(data: AuditData, attribute: int, level: str) -> CodedCondition:
 
 
 def details_of(criterion: CodedCriterion, notion: Notion, data: AuditData) -> Details:
-    return details([Subject(criterion=criterion, notion=notion, outcome=None, data=data)], Terms())
+    return details([Subject(criterion=criterion, notion=notion, outcome=None, people=PeopleInMemory(data))], Terms())
 
 
 def test_dropped_conditions_are_groups_of_their_own() -> None:

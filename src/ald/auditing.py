@@ -13,16 +13,15 @@ import numpy as np
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
-from ald.data.coded import AuditData
 from ald.data.columns import as_word
 from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
-from ald.data.reading import reading_of
+from ald.data.reading import ManyCellsError, reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load, load_halves, sha256
 from ald.data.table import Table
-from ald.details import Details, Subject, details
-from ald.errors import InputError, SettingError
+from ald.details import Details, PeopleInMemory, Subject, details
+from ald.errors import SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
 from ald.language import mentioned
@@ -35,10 +34,11 @@ from ald.results import Results, design_details
 from ald.search.adapting import design_effect
 from ald.search.growth import GrowthRules
 from ald.search.tree import Forest
-from ald.steps import Progress, Split, assessment_terms, minimum_rows, one_split, p_any, stability
+from ald.steps import Progress, Split, assessment_terms, check_halves, minimum_rows, one_split, p_any, stability
 from ald.threads import available_threads
 
 if TYPE_CHECKING:
+    from ald.distributed import Distributed
     from ald.report.summary import Report
     from ald.report.svg import Picture
 
@@ -81,12 +81,14 @@ def audit(
     threads: int | None = None,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Locates the groups of people with disparate outcomes.
 
-    data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows,
-        a dictionary of arrays, or the address of a PostgreSQL database (with `query`).
+    data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows
+        (those of Spark, Dask and databases are counted where they are), a dictionary of arrays, or the address of a
+        PostgreSQL database (with `query`).
     outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false); several
         columns are audited together, and `favourable` may then be a dictionary. Or:
     prediction, truth: two columns with the same coding; `favourable` then is the positive value.
@@ -121,6 +123,7 @@ def audit(
     profile_columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
     memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
     query: what to select, if `data` is the address of a database: ald.audit("postgresql://...", query="select ...").
+    engine: who reads the file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
     progress: called with the name of the step and the share of it that is done.
 
     >>> import ald
@@ -153,6 +156,7 @@ def assess(
     threshold: float = 0.0,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
 ) -> Audit:
     """Tests groups that you name, on all data, without any search. The options are those of `ald.audit`.
 
@@ -179,6 +183,7 @@ def _audit(
     threads: int | None = None,
     memory_limit: str | int | None = None,
     query: str | None = None,
+    engine: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Audit:
@@ -188,6 +193,10 @@ def _audit(
         raise SettingError(f"attributes must be a list of column names, such as [{attributes!r}], not a text")
     if not isinstance(split, str):
         data, split = _own_data(data, split), "own"
+    if engine is not None:
+        from ald.data.engines.opening import opened
+
+        data = tuple(opened(half, engine) for half in data) if split == "own" else opened(data, engine)
     outcome, favourable = options.pop("outcome"), options.pop("favourable")
     if outcome is not None and not isinstance(outcome, str):
         outcome = tuple(outcome) if isinstance(outcome, Sequence) else outcome
@@ -268,7 +277,17 @@ def run(
     asked = questions(config)
 
     say("load", 0.0)
-    table, half = read(data, roles, config, memory_limit, query, threads)
+    spread = None
+    try:
+        table, half = read(data, roles, config, memory_limit, query, threads)
+    except ManyCellsError as many:
+        spread = many.spread
+        if spread is None or not config.search or config.split == "own":
+            raise
+    if spread is not None:
+        from ald.distributed import audit_spread
+
+        return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
@@ -300,6 +319,23 @@ def run(
     )
 
 
+def _spread(found: Distributed, config: AuditConfig) -> Audit:
+    """The audit of data that stayed on a cluster."""
+    split = found.split
+    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={}, strata=None)
+    return Audit(
+        config=config,
+        data_summary=_with_halves(found.summary, split),
+        groups=results.listed(),
+        named=(),
+        forest=split.forest.with_attributes(split.d1.attributes),
+        detectable=_detectable(split, config),
+        p_any=p_any([split.scores]),
+        details=found.details,
+        _candidates=results,
+    )
+
+
 def read(
     data: Any,
     roles: Roles,
@@ -311,7 +347,7 @@ def read(
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
     words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query, threads)
+    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.search)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half
@@ -341,18 +377,9 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         search=config.search,
     )
     if config.search and prepared.data.design.half is not None:
-        _check_halves(prepared.data, minimum_rows(rules) // 2)
+        first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
+        check_halves(first, second, minimum_rows(rules) // 2)
     return prepared
-
-
-def _check_halves(data: AuditData, least: int) -> None:
-    assert data.design.half is not None
-    sizes = [int(data.counts[data.design.half == half].sum()) for half in (0, 1)]
-    if sizes[0] < least or sizes[1] == 0:
-        raise InputError(
-            f"the half for the search has {sizes[0]:,} rows and the one for the assessment {sizes[1]:,}: the search "
-            f"needs {least:,} at least, and the assessment some"
-        )
 
 
 def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
@@ -405,7 +432,7 @@ def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
             criterion=criteria[i],
             notion=answer.question.notion,
             outcome=answer.question.outcome if several else None,
-            data=answer.d2,
+            people=PeopleInMemory(answer.d2),
         )
         for i, answer in zip(split.chosen.tolist(), answers, strict=True)
     ]

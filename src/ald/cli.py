@@ -30,7 +30,7 @@ _TABLE_WIDTH = 120
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
     **dict.fromkeys(("direction", "reference", "ranking", "adjust", "preset", "method", "profile"), (str,)),
-    **dict.fromkeys(("memory_limit", "query"), (str,)),
+    **dict.fromkeys(("memory_limit", "query", "engine"), (str,)),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
     **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
@@ -46,6 +46,7 @@ _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
 _TEST_KEYS = {
     *("outcome", "favourable", "prediction", "truth", "weights", "survey_weights", "kinds", "given", "given_bins"),
     *("cluster", "direction", "reference", "notion", "level", "adjust", "threshold", "memory_limit", "query"),
+    "engine",
 }
 
 
@@ -118,6 +119,7 @@ def _data_options(command: Command) -> Command:
         click.option("--query", help="What to select, where FILE is the address of a database: postgresql://..."),
         click.option("--memory-limit", metavar="SIZE",
                      help="Memory to use, such as 4GB: larger data is reduced to counts first, or kept on disk."),
+        click.option("--engine", help="Who reads FILE and counts: spark, the address of a Spark master, or dask."),
     ])  # fmt: skip
 
 
@@ -174,6 +176,7 @@ def audit(
     \b
     ald audit decisions.csv --outcome approved
     ald audit postgresql://ann@db.example/loans --query "select * from decisions" --outcome approved
+    ald audit decisions.parquet --engine spark --outcome approved
     ald audit scores.parquet --prediction high_risk --truth reoffended --notion "equalized odds"
     """
     settings = _read_config(config) | _given(options)

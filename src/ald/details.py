@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
 from ald.arrays import FloatArray, IntArray
-from ald.data.coded import AuditData
+from ald.data.coded import Attribute, AuditData
+from ald.data.columns import compact
 from ald.evaluation import Assessment, Terms, assess
 from ald.notions import Notion
 from ald.search.adapting import as_counts
-from ald.search.coarse import CoarseView, coarse_view
-from ald.search.membership import member_mask
+from ald.search.cluster import people_along
+from ald.search.coarse import coarse_view
 from ald.search.tree import CodedCriterion
 from ald.statistics import rounded
 
@@ -116,6 +118,41 @@ class Details:
         return cls(curves=curves, dropped=dropped)
 
 
+class People(Protocol):
+    """D2 as details ask for it: people along an attribute, of everyone or of a group, and the test of a group."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What is known of everyone."""
+
+    def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+        """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
+
+    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
+        """The assessment of one group."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleInMemory:
+    """D2 in memory; people of surveys count by their weights along attributes."""
+
+    data: AuditData
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.data.attributes
+
+    @cached_property
+    def _counted(self) -> AuditData:
+        return as_counts(self.data)
+
+    def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+        return people_along(self._counted, attribute, criterion)
+
+    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
+        return assess([criterion], self.data, notion, terms)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
     """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there."""
@@ -123,7 +160,15 @@ class Subject:
     criterion: CodedCriterion
     notion: Notion
     outcome: str | None
-    data: AuditData
+    people: People
+
+    @property
+    def parts(self) -> list[tuple[int, CodedCriterion]]:
+        """Per condition, by name, its attribute and the other conditions; a group of one condition has no parts."""
+        if len(self.criterion) < 2:
+            return []
+        named = sorted(self.criterion, key=lambda c: self.people.attributes[c.attribute].name)
+        return [(c.attribute, tuple(other for other in self.criterion if other != c)) for c in named]
 
 
 def details(subjects: Sequence[Subject], terms: Terms) -> Details:
@@ -132,26 +177,41 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
     dropped: dict[int, tuple[Dropped, ...]] = {}
     for outcome in dict.fromkeys(subject.outcome for subject in subjects):
         here = {i: subject for i, subject in enumerate(subjects) if subject.outcome == outcome}
-        data = as_counts(next(iter(here.values())).data)
+        people = next(iter(here.values())).people
         used = sorted({condition.attribute for subject in here.values() for condition in subject.criterion})
-        attributes = tuple(data.attributes[a] for a in used)
-        view = coarse_view(replace(data, attributes=attributes, codes=tuple(data.codes[a] for a in used)), BINS)
-        lines = {a: _Line(view, i) for i, a in enumerate(used)}
+        lines = {a: _Line(people.attributes[a], people.along(a)) for a in used}
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
-            order = _by_name(subject.criterion, data) if len(subject.criterion) > 1 else []
-            dropped[i] = tuple(_dropped(subject, k, data, terms, lines) for k in order)
+            dropped[i] = tuple(_dropped(subject, people, *part, terms, lines) for part in subject.parts)
     return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
 
 
 class _Line:
-    """One attribute of a coarse view, and which of its bins are shown together."""
+    """One attribute in the bins of a coarse view, and which of its bins are shown together."""
 
-    def __init__(self, view: CoarseView, i: int) -> None:
-        self.view, self.i = view, i
-        self.column, self.attribute = view.columns[i], view.data.attributes[i]
-        self.table = view.table(i)
+    def __init__(self, attribute: Attribute, people: IntArray) -> None:
+        """people: everyone per code (the last one: missing) and cell."""
+        codes, cells = np.nonzero(people)
+        data = AuditData(
+            attributes=(attribute,),
+            codes=(compact(codes, attribute.size),),
+            cells=cells.astype(np.uint8),
+            counts=people[codes, cells],
+            n_cells=people.shape[1],
+        )
+        self.attribute, self.present = attribute, np.unique(codes)
+        self.column = coarse_view(data, BINS).columns[0]
+        # Codes that nobody has are in no bin, and add nothing to the first.
+        self.bins = np.zeros(attribute.size + 1, np.int64)
+        self.bins[codes] = self.column.bins
+        self.table = self._binned(people)
         self.pieces = self._pieces()
+
+    def _binned(self, people: IntArray) -> IntArray:
+        """People per bin (the last one: missing) and cell."""
+        out = np.zeros((self.column.n + 1, people.shape[1]), np.int64)
+        np.add.at(out, self.bins, people)
+        return out
 
     def _pieces(self) -> list[IntArray]:
         """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
@@ -165,8 +225,7 @@ class _Line:
 
     def curve(self, outcome: str | None) -> Curve:
         """Everyone along the attribute."""
-        present = np.flatnonzero(np.bincount(self.view.data.codes[self.i]))
-        bins = tuple(self._bin(piece, present) for piece in self.pieces)
+        bins = tuple(self._bin(piece, self.present) for piece in self.pieces)
         return Curve(attribute=self.attribute.name, kind=self.attribute.kind, bins=bins, outcome=outcome)
 
     def _bin(self, piece: IntArray, present: IntArray) -> Bin:
@@ -183,9 +242,9 @@ class _Line:
             return Bin(counts=counts, first=float(values[first]), last=float(values[last]))
         return Bin(counts=counts, levels=tuple(dict.fromkeys((levels[first], levels[last]))), n_levels=to - from_)
 
-    def within(self, rows: IntArray) -> tuple[tuple[int, ...], ...]:
-        """The people of some rows, per bin and cell."""
-        table = self.view.table(self.i, rows)
+    def within(self, people: IntArray) -> tuple[tuple[int, ...], ...]:
+        """Some people, given per code and cell, per bin and cell."""
+        table = self._binned(people)
         return tuple(_summed(table, piece) for piece in self.pieces)
 
 
@@ -193,18 +252,12 @@ def _summed(table: IntArray, piece: IntArray) -> tuple[int, ...]:
     return tuple(table[piece].sum(axis=0).tolist())
 
 
-def _by_name(criterion: CodedCriterion, data: AuditData) -> list[int]:
-    """The conditions in the order in which a criterion names them."""
-    return sorted(range(len(criterion)), key=lambda k: data.attributes[criterion[k].attribute].name)
-
-
-def _dropped(subject: Subject, k: int, data: AuditData, terms: Terms, lines: Mapping[int, _Line]) -> Dropped:
-    others = subject.criterion[:k] + subject.criterion[k + 1 :]
-    attribute = subject.criterion[k].attribute
-    assessment = assess([others], subject.data, subject.notion, replace(terms, exact=True))
-    mask = member_mask(others, data)
+def _dropped(
+    subject: Subject, people: People, attribute: int, others: CodedCriterion, terms: Terms, lines: Mapping[int, _Line]
+) -> Dropped:
+    assessment = subject.people.assessed(others, subject.notion, replace(terms, exact=True))
     return Dropped(
-        attribute=data.attributes[attribute].name,
+        attribute=people.attributes[attribute].name,
         size=int(assessment.size[0]),
         share=float(rounded(assessment.share[0]) or 0.0),
         psi=rounded(assessment.psi[0]),
@@ -212,7 +265,7 @@ def _dropped(subject: Subject, k: int, data: AuditData, terms: Terms, lines: Map
         rates_outside=_by_rate(assessment, assessment.rate_out),
         interval=(rounded(assessment.low[0]), rounded(assessment.high[0])),
         undefined=assessment.reason(0),
-        within=lines[attribute].within(np.flatnonzero(mask)),
+        within=lines[attribute].within(people.along(attribute, others)),
     )
 
 

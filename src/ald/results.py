@@ -47,7 +47,10 @@ class Results(Sequence[Finding]):
 
     @cached_property
     def _also(self) -> list[dict[int, Any]]:
-        return [overlaps(answer.proposed, answer.d2) for answer in self.split.answers]
+        return [
+            overlaps(answer.proposed, answer.d2) if answer.overlaps is None else answer.overlaps
+            for answer in self.split.answers
+        ]
 
     def _finding(self, i: int, level: float, selected: Assessment | None) -> Finding:
         number, own = self._places[i]

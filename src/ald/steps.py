@@ -15,6 +15,7 @@ from ald.baselines.interface import propose
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.memory import machine_memory
+from ald.errors import InputError
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
@@ -32,6 +33,8 @@ from ald.statistics import rounded
 from ald.threads import in_threads
 
 Progress = Callable[[str, float], None]
+# Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
+Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
@@ -45,13 +48,17 @@ _PATTERNS = 8
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What one question got: the forest, the groups that it led to, and their assessment on D2."""
+    """What one question got: the forest, the groups that it led to, and their assessment on D2.
+
+    overlaps: as the function of that name gives them, where they were counted already.
+    """
 
     question: Question
     d2: AuditData
     forest: Forest
     proposed: Candidates
     assessment: Assessment
+    overlaps: Overlaps | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,6 +133,11 @@ def one_split(
         answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
 
     step("rank", 0.0)
+    return ranked(d1, d2, answers, config)
+
+
+def ranked(d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig) -> Split:
+    """Step 3: all candidates in order, with one correction, and those that are listed."""
     scores = joined([answer.assessment for answer in answers], config.adjust)
     criteria = all_criteria([answer.proposed for answer in answers])
     order = rank(scores, criteria, d2.attributes, config.ranking)
@@ -276,7 +288,7 @@ def p_any(scores: Sequence[Scores]) -> float:
     )
 
 
-def overlaps(proposed: Candidates, d2: AuditData) -> dict[int, tuple[tuple[CodedCriterion, int, float], ...]]:
+def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
     """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
     out = {}
     for i, others in enumerate(proposed.also):
@@ -296,3 +308,12 @@ def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:
     while int(SAMPLE_SHARE * int(fraction * n)) < rules.minsplit:
         n += 1
     return n + n % 2
+
+
+def check_halves(searched: int, assessed: int, least: int) -> None:
+    """Raises if halves that were given are too small."""
+    if searched < least or assessed == 0:
+        raise InputError(
+            f"the half for the search has {searched:,} rows and the one for the assessment {assessed:,}: the search "
+            f"needs {least:,} at least, and the assessment some"
+        )

@@ -232,9 +232,15 @@ class TestMergedAndUnmerged:
         routing = Routing(
             nodes=np.array([0, 2]),
             attributes=np.array([0, 1]),
-            tables=np.array([1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0], np.uint8),
-            offsets=np.array([0, 7, 12]),
+            sizes=np.array([6, 4]),
+            cut=np.array([1, -1]),
+            of_split=np.array([1, 1, 1, 1]),
+            codes=np.arange(4),
+            goes_left=np.array([False, True, False, True]),
+            missing_left=np.array([False, False]),
         )
+        assert routing.tables.tolist() == [1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0]
+        assert routing.offsets.tolist() == [0, 7, 12]
         for _ in range(2):
             nodes, attributes = (part.ravel() for part in np.meshgrid(np.arange(3), np.arange(3)))
             a, b = (counter.histograms(nodes, attributes) for counter in counters)

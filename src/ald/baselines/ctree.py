@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ald.baselines.interface import Ranked, Search, ranked_leaves
-from ald.search.counting import MemoryCounter
-from ald.search.growth import GrowthRules, grow
+from ald.search.growth import GrowthRules, counter_of, grow
 from ald.search.tree import Forest
 
 
@@ -23,5 +22,5 @@ def one_tree(request: Search, *, bonferroni: bool) -> Forest:
     """One conditional inference tree on all of the data."""
     data = request.data
     rules = GrowthRules(alpha=request.alpha, bonferroni=bonferroni, attributes_per_node=len(data.attributes))
-    counter = MemoryCounter(data, [data.counts], 1)
+    counter = counter_of(data, [data.counts])
     return grow(counter, data.attributes, data.scores(), request.rates, rules, [np.random.default_rng(0)])

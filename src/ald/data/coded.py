@@ -204,7 +204,7 @@ def encode(
     columns: Sequence[Column], cells: ByteArray, counts: IntArray | None, n_cells: int, design: Design = PLAIN
 ) -> AuditData:
     """Coded data of these attribute columns, identical rows merged."""
-    coded = [_attribute(column) for column in columns]
+    coded = [attribute_of(column) for column in columns]
     attributes = tuple(attribute for attribute, _ in coded)
     codes = tuple(code for _, code in coded)
     data = AuditData(
@@ -218,7 +218,8 @@ def encode(
     return merge(data) if len(cells) <= ALWAYS_MERGE or _merging_pays(data) else data
 
 
-def _attribute(column: Column) -> tuple[Attribute, CodeArray]:
+def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
+    """A column as an attribute, and its codes."""
     codes = column.codes
     if is_interval_kind(column.kind):
         return Attribute(name=column.name, kind=column.kind, values=column.values), codes

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from ald.arrays import IntArray
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
+from ald.data.reading import Reading
 from ald.data.table import Table, check_names, table_from, worth_threads
 from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
@@ -43,17 +46,24 @@ def as_series(values: Any) -> Any:
 
         return pd.Series(values)
     if library == "pyarrow" and hasattr(values, "to_pylist") and not hasattr(values, "chunks"):
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         return pa.chunked_array([values])
     return values
 
 
-def read_frame(data: Any, only: Sequence[str] | None = None, threads: int = 1) -> Table:
-    """The frame as a table. Lazy frames are collected, with only the columns that are needed."""
+def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+    """The frame as a table. Lazy frames are collected, with only the columns that are needed.
+
+    Those of engines that hold the data themselves are counted there, if `reading` says how.
+    """
     source = "the data"
     _check_native_names(data)
     frame = nw.from_native(data)
+    if reading is not None and isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
+        from ald.data.lazy import counted
+
+        return counted(frame, reading)
     names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
     by_text = {str(name): name for name in names}
     if only is not None:
@@ -63,13 +73,27 @@ def read_frame(data: Any, only: Sequence[str] | None = None, threads: int = 1) -
         by_text = {name: by_text[name] for name in only}
     eager = frame.select(list(by_text.values())).collect() if isinstance(frame, nw.LazyFrame) else frame
     series = {text: eager.get_column(name) for text, name in by_text.items()}
-    threads = threads if worth_threads(len(eager) * len(series)) else 1
+    threads = reading.threads if reading is not None and worth_threads(len(eager) * len(series)) else 1
     return table_from(in_threads(lambda text: _column(text, series[text]), series, threads), source)
 
 
 def read_series(name: str, values: Any) -> Column:
     """One native Series as a column."""
     return _column(name, nw.from_native(values, series_only=True))
+
+
+def arrow_series(values: Any) -> nw.Series[Any]:
+    """An array of PyArrow as a Series."""
+    return nw.from_native(as_series(values), series_only=True)
+
+
+def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column:
+    """A Series of counted rows as a column."""
+    column = _column(name, series)
+    if not column.n_infinite:
+        return column
+    infinite = np.isinf(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    return replace(column, n_infinite=int(counts[infinite].sum()))
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:

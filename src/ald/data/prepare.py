@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,13 +117,8 @@ def prepare(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
             "set aside for testing, and each tree sees 0.632 of the rest)."
         )
-    columns, left_out = _attributes(table, roles, counts, total) if search else ([], [])
-    for column in columns:
-        warnings.extend(column.notes)
-        if column.n_infinite:
-            warnings.append(f"{column.n_infinite:,} infinite values of {shorten(column.name)!r} count as missing")
-    outcomes = [table[name] for name in roles.outcome_columns]
-    warnings.extend(checks.similar_levels([*outcomes, *columns]))
+    columns, left_out = audited(table, roles, lambda name: counts, total) if search else ([], [])
+    warnings.extend(column_warnings(columns, [table[name] for name in roles.outcome_columns]))
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
     strata = make_strata([table[name] for name in roles.given], people, roles.given_bins) if roles.given else None
     if strata is not None:
@@ -142,7 +137,7 @@ def prepare(
     summary = DataSummary(
         rows=total,
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
-        attributes=tuple(_summarise(column, counts) for column in columns),
+        attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),
         warnings=tuple(warnings),
         clusters=None if clusters is None else int(clusters.max()) + 1,
@@ -151,14 +146,30 @@ def prepare(
     return Prepared(data=data, summary=summary, strata=strata, named=tuple(named))
 
 
-def _summarise(column: Column, counts: IntArray | None) -> AttributeSummary:
+def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:
+    """What is to be said of the columns that are audited."""
+    warnings: list[str] = []
+    for column in columns:
+        warnings.extend(column.notes)
+        if column.n_infinite:
+            warnings.append(f"{column.n_infinite:,} infinite values of {shorten(column.name)!r} count as missing")
+    return [*warnings, *checks.similar_levels([*outcomes, *columns])]
+
+
+def summarise(column: Column, counts: IntArray | None) -> AttributeSummary:
+    """What is known of an attribute, where `counts` says how many rows each one stands for."""
     missing = column.missing
     n_missing = int(missing.sum()) if counts is None else int(counts[missing].sum())
     return AttributeSummary(name=column.name, kind=column.kind, distinct=column.n_codes, missing=n_missing)
 
 
-def _attributes(table: Table, roles: Roles, counts: IntArray | None, total: int) -> tuple[list[Column], list[LeftOut]]:
-    """The columns to audit in the order given, and those left out with reasons."""
+def audited(
+    table: Table, roles: Roles, counts_of: Callable[[str], IntArray | None], total: int
+) -> tuple[list[Column], list[LeftOut]]:
+    """The columns to audit in the order given, and those left out with reasons.
+
+    counts_of: how many rows each row of a column stands for.
+    """
     taken = set(roles.taken)
     explicit = roles.attributes is not None
     names = list(dict.fromkeys(roles.attributes or [name for name in table.names if name not in taken]))
@@ -177,7 +188,7 @@ def _attributes(table: Table, roles: Roles, counts: IntArray | None, total: int)
         if name in roles.given and not roles.given_in_criteria:
             reason = "legitimate factor: people are compared within its strata"
         else:
-            reason = _reason_to_leave_out(column, counts, total, explicit or name in (roles.kinds or {}))
+            reason = _reason_to_leave_out(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
         else:

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ald.data.memory import machine_memory
 from ald.data.roles import Roles
+from ald.errors import InputError
+
+if TYPE_CHECKING:
+    from ald.data.lazy import Spread
 
 # Data with more rows is reduced to counts before it is coded, whatever the memory: results shall not depend on it.
 MANY_ROWS = 10_000_000
 # Bytes that reading a value as it stands takes at most, for a moment.
 _BYTES_PER_VALUE = 48
+# Bytes that an audit takes per row of counted data.
+_BYTES_PER_CELL = 512
+
+
+class ManyCellsError(InputError):
+    """There are more different rows than fit into the memory. spread: how to go on where they are, or None."""
+
+    def __init__(self, message: str, spread: Spread | None) -> None:
+        super().__init__(message)
+        self.spread = spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +52,11 @@ class Reading:
         """The bytes that may be used."""
         return self.memory_limit or machine_memory() // 4 * 3
 
+    @property
+    def most_cells(self) -> int:
+        """How many rows of counted data fit into the memory."""
+        return self.memory // _BYTES_PER_CELL
+
     def is_large(self, rows: int, columns: int) -> bool:
         """Whether data of this size is reduced before it is read."""
         return rows > self.many or rows * columns * _BYTES_PER_VALUE > self.memory
@@ -48,11 +68,17 @@ def reading_of(
     memory_limit: int | None = None,
     query: str | None = None,
     threads: int = 1,
+    *,
+    search: bool = True,
 ) -> Reading:
-    """How to read the data of an audit: `named` are the values in its groups in words, by column."""
+    """How to read the data of an audit: `named` are the values in its groups in words, by column.
+
+    search: False if only these groups are tested; then no other column is needed.
+    """
     kinds = dict(roles.kinds or {})
     levels = [name for name, kind in kinds.items() if kind not in ("numeric", "date", "datetime")]
-    needed = None if roles.needed is None else tuple(dict.fromkeys((*roles.needed, *named)))
+    own = roles.needed if search else (*roles.taken, *roles.given, *kinds)
+    needed = None if own is None else tuple(dict.fromkeys((*own, *named)))
     return Reading(
         needed=needed,
         exact=frozenset((*roles.taken, *levels)),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite, prod
+from math import ceil, prod
 from pathlib import Path
 
 import numpy as np
 
 from ald.arrays import FloatArray
-from ald.criterion import parse_bound
+from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MISSING_WORDS, Column, from_numbers
 from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
 from ald.data.reading import Reading
@@ -23,14 +23,10 @@ from ald.data.store import Coder, counted, stored
 from ald.data.table import Table, table_from
 from ald.errors import InputError, shorten
 
-# Numbers with more different values than this are cut into at most so many bins.
-MOST_BINS = 4096
 # Rows from which the cut points are taken: all, if they are not more.
 _SAMPLE = 1 << 24
 # First rows by which to tell whether many rows are alike.
 _LOOK = 1 << 20
-# Bytes that an audit takes per row of counted data.
-_BYTES_PER_CELL = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +60,7 @@ class _Reduction:
             raise InputError(f"{relation.source} has no rows")
         self.shapes: dict[str, _Shape] = {}
         self.notes: dict[str, tuple[str, ...]] = {}
-        self.most_cells = min(self.rows // 2, reading.memory // _BYTES_PER_CELL)
+        self.most_cells = min(self.rows // 2, reading.most_cells)
 
     def table(self) -> Table:
         """The reduced data."""
@@ -224,16 +220,13 @@ class _Reduction:
         if shown.kind != kind and not self._all_midnights(expression):
             shown = replace(shown, kind=kind, values=edges)
         shape = self.shapes[name]
-        note = (
-            f"column {shorten(name)!r} has about {shape.distinct:,} different values: it was cut into {len(edges):,} "
-            "quantile bins, and groups may begin and end there"
-        )
+        note = cut_note(name, shape.distinct, len(edges))
         shown = replace(shown, n_infinite=shape.infinite, notes=(note,))
         return Coder(column=self._with_notes(shown), expression=expression, edges=edges)
 
     def _edges(self, name: str, expression: str, kind: str) -> FloatArray:
         """The largest values of the bins, all of them values of the data."""
-        bounds = [bound for word in self.reading.named.get(name, ()) for bound in _bound(word, kind)]
+        bounds = named_bounds(self.reading.named.get(name, ()), kind)
         share = ceil(self.rows / _SAMPLE)
         # The same rows every time, and not in step with anything in the data.
         chosen = f"((rowid % 4294967296)::UBIGINT * 2654435761) % 4294967296 < {2**32 // share}"
@@ -242,7 +235,7 @@ class _Reduction:
         )
         sample = np.ma.getdata(values).astype(np.float64)
         sample = np.sort(sample[np.isfinite(sample)])
-        bins = MOST_BINS - 2 * len(bounds) - 1
+        bins = free_bins(bounds)
         edges = sample[np.ceil(len(sample) * np.arange(1, bins + 1) / bins).astype(np.int64) - 1]
         # The last bin ends with the largest value; those that groups in words name have a bin of their own.
         asked = [f"max(x) FILTER (x {sign} {bound!r})" for bound in bounds for sign in ("<", "<=")]
@@ -253,12 +246,3 @@ class _Reduction:
     def _all_midnights(self, expression: str) -> bool:
         off = f"isfinite({expression}) AND {expression} % 86400000000 != 0"
         return not self.relation.row(f"SELECT count(*) FROM {self.relation.sql} WHERE {off}")[0]
-
-
-def _bound(word: str, kind: str) -> list[float]:
-    """The number that a word stands for in a column of this kind, if it is one."""
-    try:
-        value = float(parse_bound(word.strip(), kind))
-    except ValueError:
-        return []
-    return [value] if isfinite(value) else []

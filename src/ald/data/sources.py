@@ -53,7 +53,7 @@ def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None =
     from ald.data.frames import is_frame, read_frame
 
     if is_frame(data):
-        return read_frame(data, only, 1 if reading is None else reading.threads)
+        return read_frame(data, only, reading)
     # A Series too: one column has no name to ask for and nothing to compare it with.
     raise InputError(
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), the address of "

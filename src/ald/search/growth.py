@@ -192,6 +192,11 @@ def bytes_per_row(data: AuditData) -> int:
     return 16 * (packed.words_per_row(data) + int(data.total > len(data.cells)))
 
 
+def counter_of(data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> Counter:
+    """The faster counter of those that can count this data. samples: per tree how often each row is in its sample."""
+    return PackedCounter.of(data, samples, threads) if packed.available(data) else MemoryCounter(data, samples, threads)
+
+
 def grow_forest(
     data: AuditData,
     rates: RateCounter,

@@ -1,0 +1,330 @@
+"""Steps 1 to 3 where the rows stay on a cluster: it counts, and only counts come back.
+
+Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. Each step is the
+one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without repetition
+is chosen with `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of D2 is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ald.arrays import IntArray
+from ald.config import AuditConfig
+from ald.data.coded import Attribute, AuditData
+from ald.data.columns import compact
+from ald.data.prepare import DataSummary
+from ald.data.roles import Roles
+from ald.data.spread import PreparedSpread, prepare_spread
+from ald.details import Details, Subject, details
+from ald.errors import SettingError
+from ald.evaluation import Assessment, Terms, assess_counts, assess_in_order
+from ald.notions import Notion, RateCounter
+from ald.questions import Question, joint_cells
+from ald.search.cluster import (
+    ClusterCounter,
+    CountAlong,
+    CountMembers,
+    CountPatterns,
+    CountShared,
+    CountValues,
+    Partition,
+    draw_pool,
+    value_places,
+)
+from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.rules import Candidates, candidates
+from ald.search.scoring import Terms as SearchTerms
+from ald.search.tree import CodedCondition, CodedCriterion, Forest
+from ald.statistics import rounded
+from ald.steps import (
+    Answer,
+    Overlaps,
+    Progress,
+    Split,
+    assessment_terms,
+    check_halves,
+    minimum_rows,
+    ranked,
+    representative_candidates,
+    search_rates,
+)
+
+if TYPE_CHECKING:
+    from ald.data.lazy import Spread
+
+# People of D1 that come back at most, to choose the groups to test.
+POOL = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Distributed:
+    """What came back: the summary of the data, the groups found, and what a report shows of them."""
+
+    summary: DataSummary
+    split: Split
+    details: Details
+
+
+def audit_spread(
+    spread: Spread,
+    roles: Roles,
+    config: AuditConfig,
+    asked: Sequence[Question],
+    rules: GrowthRules,
+    threads: int,
+    say: Progress,
+) -> Distributed:
+    """The audit of data that does not fit, where it is."""
+    _check_possible(spread, roles, config)
+    least = minimum_rows(rules, config.fraction) if config.split == "random" else 1
+    prepared = prepare_spread(spread, roles, joint_cells(config), least)
+    try:
+        return _Audit(prepared, config, rules, threads, say).result(spread, asked)
+    finally:
+        prepared.blocks.close()
+
+
+def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
+    """Raises where something was asked that needs all rows in one place."""
+    asked = {
+        "weights": roles.weights,
+        "survey_weights": roles.survey_weights,
+        "cluster": roles.cluster,
+        "given": roles.given,
+        "reference": config.reference if config.reference_kind == "group" else None,
+        "groups_of_interest": config.groups_of_interest,
+        "method": config.method,
+        "repeats": config.repeats if config.repeats > 1 else None,
+    }
+    for option, value in asked.items():
+        if value:
+            raise SettingError(
+                f"{option} cannot be had for this data: it has about {spread.cells:,} different rows, more than the "
+                "memory holds, and stays where it is. Name fewer attributes or round their values, so that fewer rows "
+                "differ, or give more memory_limit."
+            )
+
+
+class _Audit:
+    """One audit: what is the same for all questions.
+
+    values: per half and attribute the people per code and cell. share: that of D1 which comes back, to choose groups.
+    """
+
+    def __init__(
+        self, prepared: PreparedSpread, config: AuditConfig, rules: GrowthRules, threads: int, say: Progress
+    ) -> None:
+        self.blocks, self.summary = prepared.blocks, prepared.summary
+        self.config, self.rules, self.threads, self.say = config, rules, threads, say
+        layout = prepared.layout
+        self.partition = Partition(layout=layout, seed=config.seed, fraction=config.fraction, n_cells=layout.n_cells)
+        ends, size = value_places(layout)
+        keys, counts = self.blocks.summed(CountValues(partition=self.partition), layout.n_cells)
+        table = np.zeros((2 * size, layout.n_cells), np.int64)
+        table[keys] = counts
+        both = table.reshape(2, size, layout.n_cells)
+        self.values = [[half[start:end] for start, end in pairwise(ends.tolist())] for half in both]
+        self.totals = [half[0].sum(axis=0) for half in self.values]
+        in_search, in_assess = (int(total.sum()) for total in self.totals)
+        if config.split != "random":
+            check_halves(in_search, in_assess, minimum_rows(rules) // 2)
+        self.share = min(1.0, POOL / max(in_search, 1))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.partition.layout.attributes
+
+    def result(self, spread: Spread, asked: Sequence[Question]) -> Distributed:
+        """Search, assessment and ranking for all questions."""
+        config = self.config
+        _, forest_seed = np.random.SeedSequence(config.seed).spawn(2)
+        pool = draw_pool(self.blocks, self.partition, self.share) if config.explores else None
+        answers = []
+        for number, question in enumerate(asked):
+
+            def part(share: float, number: int = number) -> None:
+                self.say("search", (number + share) / len(asked))
+
+            part(0.0)
+            rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
+            samples = range(number * config.trees, (number + 1) * config.trees)
+            answers.append(_Asked(self, question, pool).answer(rngs, samples, part))
+        self.say("rank", 0.0)
+        d1, d2 = (_everyone(self.attributes, total) for total in self.totals)
+        split = ranked(d1, d2, answers, config)
+        return Distributed(summary=self._summary(spread), split=split, details=self._details(split))
+
+    def _summary(self, spread: Spread) -> DataSummary:
+        total = sum(self.totals)
+        note = (
+            f"about {spread.cells:,} different rows do not fit into the memory: they were counted where they are, "
+            "halves and samples were drawn by hash"
+        )
+        if self.config.explores and self.share < 1.0:
+            note += f", and the groups to test were chosen with {POOL:,} people of the search's half"
+        return replace(
+            self.summary,
+            cells={name: int(n) for name, n in zip(self.summary.cells, total, strict=True)},
+            warnings=(*self.summary.warnings, note),
+        )
+
+    def _details(self, split: Split) -> Details:
+        """Curves and dropped conditions of the listed groups, counted by one job."""
+        places, criteria, several = split.places, split.criteria, len(self.config.outcomes) > 1
+        subjects = [
+            Subject(
+                criterion=criteria[i],
+                notion=split.answers[places[i][0]].question.notion,
+                outcome=split.answers[places[i][0]].question.outcome if several else None,
+                people=_People(self.attributes, self.values[1], split.answers[places[i][0]].question),
+            )
+            for i in split.chosen.tolist()
+        ]
+        pairs = tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts))
+        if pairs:
+            stride = 1 + max(attribute.size for attribute in self.attributes)
+            job = CountAlong(partition=self.partition, pairs=pairs, stride=stride)
+            keys, counts = self.blocks.summed(job, self.partition.n_cells)
+            tables = {}
+            for i, (attribute, criterion) in enumerate(pairs):
+                here = slice(*np.searchsorted(keys, [i * stride, (i + 1) * stride]))
+                table = np.zeros((self.attributes[attribute].size + 1, self.partition.n_cells), np.int64)
+                table[keys[here] - i * stride] = counts[here]
+                tables[attribute, criterion] = table
+            for subject in subjects:
+                assert isinstance(subject.people, _People)
+                subject.people.tables.update(tables)
+        return details(subjects, assessment_terms(self.config))
+
+
+def _everyone(attributes: tuple[Attribute, ...], cells: IntArray) -> AuditData:
+    """A half of which only the number of people per cell is known."""
+    present = np.flatnonzero(cells)
+    return AuditData(
+        attributes=attributes,
+        codes=tuple(compact(np.full(len(present), attribute.size), attribute.size) for attribute in attributes),
+        cells=present.astype(np.uint8),
+        counts=cells[present],
+        n_cells=len(cells),
+    )
+
+
+class _Asked:
+    """One question, answered with jobs on the cluster."""
+
+    def __init__(self, audit: _Audit, question: Question, pool: AuditData | None) -> None:
+        self.audit, self.question = audit, question
+        self.pool = None if pool is None else question.view(pool)
+        self.partition = replace(audit.partition, cells=question.cells, n_cells=len(question.cell_names))
+        self.d2 = question.view(_everyone(audit.attributes, audit.totals[1]))
+
+    def answer(
+        self, rngs: Sequence[np.random.Generator], samples: Sequence[int], progress: Callable[[float], None]
+    ) -> Answer:
+        """The forest, the groups to test and their assessment."""
+        audit, config = self.audit, self.audit.config
+        rates = RateCounter(search_rates(self.question, config), self.partition.n_cells)
+        counter = ClusterCounter(audit.blocks, self.partition, SAMPLE_SHARE, samples)
+        present = _present(audit.attributes, audit.values[0], self.partition.n_cells)
+        forest = grow(
+            counter, audit.attributes, present.scores(), rates, audit.rules, rngs,
+            threads=audit.threads, progress=lambda done: progress(done / 2),
+        )  # fmt: skip
+        if self.pool is None:
+            proposed = candidates(forest, present)
+            return self._answer(forest, proposed, self._assess_leaves(proposed))
+        terms = SearchTerms(direction=config.sign)
+        proposed = representative_candidates(self.pool, rates, forest, config, terms, audit.threads, progress)
+        return self._answer(forest, proposed, self._assess_in_order(proposed), self._overlaps(proposed))
+
+    def _answer(
+        self, forest: Forest, proposed: Candidates, assessment: Assessment, overlaps: Overlaps | None = None
+    ) -> Answer:
+        return Answer(
+            question=self.question, d2=self.d2, forest=forest, proposed=proposed, assessment=assessment,
+            overlaps=overlaps,
+        )  # fmt: skip
+
+    def _assess_leaves(self, proposed: Candidates) -> Assessment:
+        """Every leaf, from the counts of its members."""
+        assert proposed.leaves is not None
+        inside = np.zeros((len(proposed), self.partition.n_cells), np.int64)
+        job = CountMembers(partition=self.partition, leaves=proposed.leaves)
+        leaves, counts = self.audit.blocks.summed(job, self.partition.n_cells)
+        inside[leaves] = counts
+        return assess_counts(inside, self.d2.cell_counts(), self.question.notion, self._terms)
+
+    @property
+    def _terms(self) -> Terms:
+        return assessment_terms(self.audit.config)
+
+    def _assess_in_order(self, proposed: Candidates) -> Assessment:
+        """Every group given those before it: all that this takes of D2 is who is a member of which of them."""
+        job = CountPatterns(partition=self.partition, criteria=tuple(proposed.criteria))
+        patterns, counts = self.audit.blocks.summed(job, self.partition.n_cells)
+        n = len(proposed)
+        which, cells = np.nonzero(counts)
+        members = AuditData(
+            attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
+            codes=tuple(((patterns[which] >> i) & 1).astype(np.uint8) for i in range(n)),
+            cells=cells.astype(np.uint8),
+            counts=counts[which, cells],
+            n_cells=self.partition.n_cells,
+        )
+        criteria = [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
+        return assess_in_order(criteria, members, self.question.notion, self._terms, threads=self.audit.threads)
+
+    def _overlaps(self, proposed: Candidates) -> Overlaps:
+        """How many people the other descriptions of a group have, and how many of its own."""
+        pairs = [(i, other) for i, others in enumerate(proposed.also) for other in others]
+        job = CountShared(partition=self.partition, pairs=tuple((proposed.criteria[i], other) for i, other in pairs))
+        _, counts = self.audit.blocks.summed(job, 3) if pairs else ((), ())
+        out: dict[int, list[tuple[CodedCriterion, int, float]]] = {i: [] for i in range(len(proposed.also))}
+        for (i, other), (own, size, both) in zip(pairs, counts, strict=True):
+            out[i].append((other, int(size), float(rounded(both / max(own, 1)) or 0.0)))
+        return {i: tuple(others) for i, others in out.items()}
+
+
+def _present(attributes: tuple[Attribute, ...], values: Sequence[IntArray], n_cells: int) -> AuditData:
+    """Data in which every attribute has just the values that it has in D1, in no meaningful combination."""
+    present = [np.flatnonzero(table.any(axis=1)) for table in values]
+    rows = np.arange(max(len(codes) for codes in present))
+    return AuditData(
+        attributes=attributes,
+        codes=tuple(
+            compact(codes[rows % len(codes)], attribute.size)
+            for attribute, codes in zip(attributes, present, strict=True)
+        ),
+        cells=np.zeros(len(rows), np.uint8),
+        counts=np.ones(len(rows), np.int64),
+        n_cells=n_cells,
+    )
+
+
+class _People:
+    """D2 as a report's details ask for it, from counts that came back."""
+
+    def __init__(self, attributes: tuple[Attribute, ...], values: Sequence[IntArray], question: Question) -> None:
+        self.attributes, self.question = attributes, question
+        self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(values)}
+
+    def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+        """As in memory."""
+        table = self.tables[attribute, criterion]
+        if self.question.cells is None:
+            return table
+        out = np.zeros((len(table), len(self.question.cell_names)), np.int64)
+        np.add.at(out.T, np.array(self.question.cells), table.T)
+        return out
+
+    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
+        """As in memory, from the members along any attribute."""
+        attribute = next(a for a, own in self.tables if own == criterion)
+        inside, everyone = (self.along(attribute, own).sum(axis=0) for own in (criterion, ()))
+        return assess_counts(inside[None], everyone, notion, terms)

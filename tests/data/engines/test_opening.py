@@ -1,0 +1,66 @@
+"""Files that engines read: which there are, what they read, and what is said where that is not possible."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ald
+from ald import InputError, SettingError
+from tests.engine_data import decisions
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl"])
+def test_files_of_dask(tmp_path: Path, ending: str) -> None:
+    """Dask reads files by their endings, and the audit is that of the data in memory."""
+    frame = decisions(2000)[["age", "sex", "size", "hired"]]
+    path = tmp_path / f"decisions.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(path)
+    elif ending == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+    options: dict[str, Any] = {"outcome": "hired", "trees": 2}
+    assert ald.audit(path, engine="dask", **options).to_json() == ald.audit(frame, **options).to_json()
+
+
+def test_two_files(tmp_path: Path) -> None:
+    """Both data sets of a split are read by the engine."""
+    frame = decisions(2000)[["age", "sex", "size", "hired"]]
+    paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    for i, path in enumerate(paths):
+        frame[i::2].to_parquet(path)
+    found = ald.audit(split=tuple(map(str, paths)), engine="dask", outcome="hired", trees=2)
+    assert found.data_summary.rows == 2000
+
+
+def test_unknown(tmp_path: Path) -> None:
+    """Engines, endings and files that there are not are named, with what there is."""
+    with pytest.raises(SettingError, match=r"unknown engine 'sparc'\. Did you mean 'spark'"):
+        ald.audit("a.parquet", engine="sparc", outcome="y")
+    with pytest.raises(InputError, match=r"cannot tell the format of 'a.xlsx'.*\.parquet"):
+        ald.audit("a.xlsx", engine="spark", outcome="y")
+    with pytest.raises(InputError, match="no file"):
+        ald.audit(tmp_path / "a.parquet", engine="spark", outcome="y")
+    with pytest.raises(SettingError, match="give a DataFrame of the engine without it"):
+        ald.audit({"y": [0, 1]}, engine="spark", outcome="y")
+
+
+@pytest.mark.parametrize("engine", ["spark", "dask"])
+def test_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Without its package, the error says how to install it."""
+    (tmp_path / "a.parquet").touch()
+    imported = builtins.__import__
+
+    def refuse(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] in ("pyspark", "dask"):
+            raise ImportError(name)
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(SettingError, match=rf"pip install 'ald-audit\[{engine}\]'"):
+        ald.audit(tmp_path / "a.parquet", engine=engine, outcome="y")

@@ -1,0 +1,172 @@
+"""Spark: a real master and two workers on loopback, the same results as in memory, and a worker that dies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import ald
+from ald import ColumnError, InputError
+from ald.data.reading import Reading
+from ald.data.sources import load
+from tests.data.test_lazy import many_values
+from tests.engine_data import decisions
+from tests.sampling import hashed_sampling
+from tests.spark_cluster import SparkCluster, executors, missing, running
+from tests.test_distributed import everything
+
+# Spark says so of any pandas that is newer than itself, whenever it is imported.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.xdist_group("spark"),
+]
+OPTIONS: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SparkCluster]:
+    lacking = missing()
+    if lacking:
+        if os.environ.get("ALD_SPARK") == "required":
+            pytest.fail(f"there is no {lacking}, although ALD_SPARK=required")
+        pytest.skip(f"needs {lacking}")
+    with running() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def session(cluster: SparkCluster) -> Iterator[Any]:
+    session = cluster.session()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The decisions in several files, so that there are several partitions."""
+    folder = tmp_path_factory.mktemp("spark") / "decisions.parquet"
+    folder.mkdir()
+    frame = decisions()
+    for i in range(4):
+        frame[i::4].to_parquet(folder / f"{i}.parquet", index=False)
+    return folder
+
+
+def read(session: Any, path: Path) -> Any:
+    return session.read.parquet(str(path)).repartition(4)
+
+
+def test_two_workers(session: Any) -> None:
+    """The cluster is one: two executors in processes of their own."""
+    assert len(executors(session)) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired", "trees": 5},
+        {"outcome": "hired", "given": "size", "split": "remote", "trees": 5, "groups_of_interest": "age > 40"},
+    ],
+)
+def test_counts_that_come_back(session: Any, path: Path, options: dict[str, Any]) -> None:
+    """Where the counts fit into memory, the audit is that of the data in memory, byte by byte."""
+    expected = ald.audit(decisions(), **options)
+    assert ald.audit(read(session, path), **options).to_json() == expected.to_json()
+
+
+def test_bins(session: Any, tmp_path: Path) -> None:
+    """Numbers and times with very many values are cut on the cluster as anywhere else."""
+    import dask.dataframe as dd
+
+    frame = many_values().query("income != 1e300")
+    frame.to_parquet(tmp_path / "many.parquet", index=False)
+    reading = Reading(named={"income": ("20000",)})
+    frames = read(session, tmp_path / "many.parquet"), dd.from_pandas(frame, npartitions=2)
+    found, expected = (load(data, reading=reading) for data in frames)
+    for name in ("income", "at"):
+        assert found[name].kind == expected[name].kind
+        assert np.array_equal(found[name].values, expected[name].values)
+        assert found[name].n_infinite == expected[name].n_infinite
+    assert found.n_rows == expected.n_rows
+
+
+def jobs(session: Any, group: str) -> int:
+    return len(session.sparkContext.statusTracker().getJobIdsForGroup(group))
+
+
+def test_level_by_level(session: Any, path: Path) -> None:
+    """Where they do not, the cluster counts level by level: as one machine does, with one job per level."""
+    with hashed_sampling():
+        expected = ald.audit(decisions(), **OPTIONS)
+    before = {name: session.conf.get(name) for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")}
+    levels: list[int] = []
+
+    def progress(step: str, share: float) -> None:
+        if step == "search" and 0.0 < share < 0.5:
+            levels.append(jobs(session, "levels"))
+
+    session.sparkContext.setJobGroup("levels", "an audit")
+    with mock.patch.object(Reading, "most_cells", 100):
+        found = ald.audit(read(session, path), progress=progress, **OPTIONS)
+    session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert everything(found) == everything(expected)
+    assert len(levels) >= 3
+    assert set(np.diff(levels)) == {1}
+    assert {name: session.conf.get(name) for name in before} == before
+    assert not session.sparkContext._jsc.getPersistentRDDs()
+
+
+def test_leaves(session: Any, path: Path) -> None:
+    """The paper's search too: all leaves are counted by one job."""
+    options = OPTIONS | {"preset": "paper", "trees": 2}
+    with hashed_sampling():
+        expected = ald.audit(decisions(), **options)
+    with mock.patch.object(Reading, "most_cells", 100):
+        assert everything(ald.audit(read(session, path), **options)) == everything(expected)
+
+
+def test_files(session: Any, cluster: SparkCluster, path: Path) -> None:
+    """A file is read by Spark if it is asked to, by the session that there is."""
+    options = {"outcome": "hired", "trees": 2, "attributes": ["age", "sex"]}
+    expected = ald.audit(decisions(), **options).to_json()
+    assert ald.audit(str(path), engine=cluster.address, **options).to_json() == expected
+
+
+def test_what_cannot_be_audited(session: Any, path: Path) -> None:
+    """Streams, unknown columns and empty data are errors in words."""
+    stream = session.readStream.format("rate").load()
+    with pytest.raises(InputError, match="is a stream"):
+        ald.audit(stream, outcome="value")
+    frame = read(session, path)
+    with pytest.raises(ColumnError, match="Did you mean 'hired'"):
+        ald.audit(frame, outcome="hird", attributes=["age"])
+    with pytest.raises(InputError, match="no rows"):
+        ald.audit(frame.limit(0), outcome="hired", attributes=["age"])
+
+
+def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
+    """A worker that is killed while trees grow changes nothing: its rows are coded again by the other one."""
+    with hashed_sampling():
+        expected = ald.audit(decisions(), **OPTIONS)
+    told = 0
+
+    def progress(step: str, share: float) -> None:
+        nonlocal told
+        told += 1
+        if told == 4:
+            cluster.kill_worker()
+
+    try:
+        with mock.patch.object(Reading, "most_cells", 100):
+            found = ald.audit(read(session, path), progress=progress, **OPTIONS)
+    finally:
+        left = len(cluster.workers)
+        cluster.add_worker()
+    assert left == 1
+    assert everything(found) == everything(expected)

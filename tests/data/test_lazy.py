@@ -1,0 +1,150 @@
+"""Lazy frames of engines: the counts that come back give the same audit as the data in memory."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from unittest import mock
+
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import ald
+from ald import ColumnError, InputError
+from ald.data.bins import MOST_BINS, cut
+from ald.data.reading import Reading
+from ald.data.sources import load
+from tests.engine_data import decisions
+
+ENGINES: list[Any] = [
+    pytest.param(duckdb.from_df, id="duckdb"),
+    pytest.param(lambda frame: dd.from_pandas(frame, npartitions=3), id="dask"),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired"},
+        {"prediction": "hired", "truth": "able", "notion": "equalized odds", "preset": "paper", "trees": 3},
+        {"outcome": "hired", "given": "size", "split": "remote", "groups_of_interest": "age > 40 and sex = f"},
+        {"outcome": "hired", "weights": "able", "kinds": {"size": ["S", "M", "L"]}, "reference": "sex = m"},
+        {"outcome": "hired", "profile": "eu-ai-act", "profile_columns": {"sex": "sex"}},
+    ],
+)
+def test_the_same_audit_as_in_memory(engine: Any, options: dict[str, Any]) -> None:
+    """Where no column is cut, the result is that of the data in memory, byte by byte, whatever the roles."""
+    frame = decisions()
+    expected = ald.audit(frame, **options)
+    assert ald.audit(engine(frame), **options).to_json() == expected.to_json()
+    assert expected.data_summary.rows > 2000
+
+
+def many_values(n: int = 9000) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "income": np.round(rng.lognormal(10, 1, n), 2),
+            "at": [datetime(2024, 1, 1) + timedelta(seconds=int(s)) for s in rng.integers(0, 10**8, n)],
+            "sex": rng.choice(["f", "m"], n),
+        }
+    )
+    frame.loc[:2999, "income"] = 50_000.0
+    frame.loc[7, "income"] = 1e300
+    frame.loc[8, "income"] = -np.inf
+    frame.loc[9, "income"] = np.nan
+    frame["hired"] = (rng.random(n) < 0.4 + 0.3 * (frame["income"] > 30_000)).astype(int)
+    return frame
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_bins(engine: Any) -> None:
+    """Numbers with very many values are cut into quantile bins that end at values of the data."""
+    frame = many_values().drop(columns="at")
+    table = load(engine(frame), reading=Reading(named={"income": ("20000",)}))
+    assert table.binned == {"income"}
+    assert table.counts is not None
+    income = table["income"]
+    assert income.values is not None
+    finite = frame["income"][np.isfinite(frame["income"])]
+    assert set(income.values) <= set(finite)
+    assert income.values[-1] == finite.max()
+    assert 1500 < income.n_codes <= MOST_BINS
+    assert 50_000.0 in income.values
+    assert 49_000.0 < income.values[np.searchsorted(income.values, 50_000.0) - 1] < 50_000.0
+    assert finite[finite <= 20_000].max() in income.values
+    assert (income.n_infinite, income.n_missing(table.counts)) == (1, 2)
+    # Whoever is at or below an edge in the data is so in the table.
+    for code in (0, 100, income.n_codes - 2):
+        there = int(table.counts[income.codes <= code].sum())
+        assert there == int((finite <= income.values[code]).sum())
+    assert any("income" in note and "quantile bins" in note for note in income.notes)
+
+
+def test_an_audit_of_bins() -> None:
+    """Groups begin and end at bins, and the audit says so."""
+    found = ald.audit(dd.from_pandas(many_values(), npartitions=3), outcome="hired")
+    assert any("income" in str(group.criterion) for group in found.groups)
+    assert {"income", "at"} == {name for name in ("income", "at", "sex") if any(name in w for w in found.warnings)}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_dates_of_times(engine: Any) -> None:
+    """Times that are to be dates are cut at days."""
+    rng = np.random.default_rng(0)
+    seconds = rng.integers(0, 20_000 * 86_400, 9000)
+    frame = pd.DataFrame({"at": [datetime(1980, 1, 1) + timedelta(seconds=int(s)) for s in seconds], "y": seconds % 2})
+    table = load(engine(frame), reading=Reading(kinds={"at": "date"}))
+    assert table.binned == {"at"}
+    assert table["at"].kind == "date"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_identifiers_are_not_counted(engine: Any) -> None:
+    """Columns that identify people are left out before anything is counted, unless they are asked for."""
+    frame = decisions().assign(number=np.arange(6000), name=[f"name {i}" for i in range(6000)])
+    table = load(engine(frame), reading=Reading())
+    assert set(table.left_out) == {"number", "name"}
+    assert "identifier-like" in table.left_out["number"]
+    assert "number" in load(engine(frame), reading=Reading(needed=("number", "sex"))).columns
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_cannot_be_read(engine: Any) -> None:
+    """Unknown columns and empty data are errors in words."""
+    frame = decisions(100)
+    with pytest.raises(ColumnError, match="Did you mean 'hired'"):
+        ald.audit(engine(frame), outcome="hird")
+    with pytest.raises(ColumnError, match="no column 'agee'"):
+        ald.audit(engine(frame), outcome="hired", attributes=["agee"])
+    with pytest.raises(InputError, match="no rows"):
+        ald.audit(engine(frame.iloc[:0]), outcome="hired")
+
+
+def test_too_many_cells_for_an_engine_that_only_groups() -> None:
+    """An engine that cannot count next to its rows says that there are too many, and what helps."""
+    with (
+        mock.patch.object(Reading, "most_cells", 100),
+        pytest.raises(InputError, match="different rows, and the memory holds 100"),
+    ):
+        ald.audit(duckdb.from_df(decisions()), outcome="hired")
+
+
+def test_nested_values() -> None:
+    """Columns of lists are named in an error, and do no harm where they are not needed."""
+    relation = duckdb.sql("SELECT i % 2 AS y, i % 5 AS a, [i] AS l FROM range(1000) t(i)")
+    with pytest.raises(ColumnError, match="'l'"):
+        ald.audit(relation, outcome="y")
+    assert ald.audit(relation, outcome="y", attributes=["a"]).data_summary.rows == 1000
+
+
+def test_cut() -> None:
+    """Values go to the first end that is not smaller; what is not finite to none."""
+    values = np.array([0.5, 1.0, 1.5, 3.0, np.nan, np.inf, -np.inf])
+    ends = cut(values, np.array([1.0, 2.0, 3.0]))
+    assert ends[:4].tolist() == [1.0, 1.0, 2.0, 3.0]
+    assert np.isnan(ends[4:]).all()

@@ -1,0 +1,48 @@
+"""The single-machine twin of an audit on a cluster: halves, samples and the pool of the search are drawn by hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ald import distributed, steps
+from ald.arrays import IntArray
+from ald.data import coded, hashing
+from ald.data.coded import AuditData
+from ald.search.cluster import pooled
+from ald.search.packed import PackedCounter
+
+
+@contextmanager
+def hashed_sampling(seed: int = 0) -> Iterator[None]:
+    """Audits in memory draw as those on a cluster do, for one outcome or for predictions and truth."""
+
+    def halves(
+        data: AuditData, rng: np.random.Generator, share: float = 0.5, threads: int = 1
+    ) -> tuple[AuditData, AuditData]:
+        return hashing.halves(data, seed, share)
+
+    def sample(data: AuditData, share: float, rng: np.random.Generator) -> IntArray:
+        tree = rng.bit_generator.seed_seq.spawn_key[-1]  # type: ignore[attr-defined]
+        return hashing.sample(data, share, seed, hashing.TREE, tree)
+
+    def drawn(data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1) -> PackedCounter:
+        return PackedCounter.of(data, [data.sample(share, rng) for rng in rngs], threads)
+
+    choose = steps.representative_candidates
+
+    def chosen(d1: AuditData, *rest: Any) -> Any:
+        return choose(pooled(d1, min(1.0, distributed.POOL / d1.total), seed), *rest)
+
+    with (
+        mock.patch.object(AuditData, "halves", halves),
+        mock.patch.object(AuditData, "sample", sample),
+        mock.patch.object(PackedCounter, "drawn", drawn),
+        mock.patch.object(steps, "representative_candidates", chosen),
+        mock.patch.object(coded, "_merging_pays", return_value=True),
+    ):
+        yield
