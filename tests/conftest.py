@@ -1,9 +1,11 @@
 """Settings of all tests: Hypothesis gives the same examples in every run and keeps no files."""
 
 import importlib.util
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile(
     "ald",
@@ -27,3 +29,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and item.callspec.params.get("kernel") == "c"
         ):
             item.add_marker(pytest.mark.skip(reason="the C kernel was not built"))
+
+
+class _OneCluster(LoadScopeScheduling):
+    """Tests go to whichever process is free; those that share a cluster go to one, so that it is started once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if module.endswith("test_spark.py") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _OneCluster(config, log)

@@ -22,10 +22,7 @@ from tests.spark_cluster import SparkCluster, executors, missing, running
 from tests.test_distributed import everything
 
 # Spark says so of any pandas that is newer than itself, whenever it is imported.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.xdist_group("spark"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 OPTIONS: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
 
 
