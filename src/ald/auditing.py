@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -313,7 +313,7 @@ def run(
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
         p_any=p_any([split.scores for split in splits]),
-        details=details(_subjects(first, config), assessment_terms(config)),
+        _details=partial(details, _subjects(first, config), assessment_terms(config)),
         input_sha256=None if config.split == "own" else sha256(data),
         _candidates=results,
     )
@@ -331,7 +331,7 @@ def _spread(found: Distributed, config: AuditConfig) -> Audit:
         forest=split.forest.with_attributes(split.d1.attributes),
         detectable=_detectable(split, config),
         p_any=p_any([split.scores]),
-        details=found.details,
+        _details=found.details,
         _candidates=results,
     )
 
@@ -417,7 +417,7 @@ def _without_search(
         forest=Forest.joined([], len(asked[0].cell_names)),
         detectable=(),
         p_any=1.0,
-        details=Details(),
+        _details=Details(),
         input_sha256=sha256(data),
         _candidates=(),
     )
@@ -487,14 +487,19 @@ class Audit:
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
-    details: Details
     input_sha256: str | None = None
     profile: Profile | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
+    # Or how to count them, when somebody asks.
+    _details: Details | Callable[[], Details] = field(repr=False)
 
     def __post_init__(self) -> None:
         for group in (*self.groups, *self.named):
             group.at_home(self)
+
+    @cached_property
+    def details(self) -> Details:
+        return self._details() if callable(self._details) else self._details
 
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:

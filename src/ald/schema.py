@@ -258,7 +258,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             forest=Forest.from_dict(document["forest"]),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
-            details=Details.from_dict(document["details"]),
+            _details=Details.from_dict(document["details"]),
             profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
         )
