@@ -25,7 +25,7 @@ _WORTH_A_THREAD = 50_000
 _ROWS_AT_ONCE = 1 << 15
 _ROWS_PER_LEAF = 32
 # Rows of all samples below which drawing them in threads costs more than it saves.
-_WORTH_DRAWING_IN_THREADS = 500_000
+_WORTH_DRAWING_IN_THREADS = 100_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
 _BITS = 64
 # What the kernel says about a cut.
