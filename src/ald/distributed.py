@@ -1,8 +1,9 @@
 """Steps 1 to 3 where the rows stay on a cluster: it counts, and only counts come back.
 
 Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. Each step is the
-one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without repetition
-is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of D2 is counted.
+one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without
+repetition is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of
+D2 is counted.
 """
 
 from __future__ import annotations
