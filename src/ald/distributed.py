@@ -1,8 +1,9 @@
 """Steps 1 to 3 where the rows stay on a cluster: it counts, and only counts come back.
 
 Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. Each step is the
-one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without repetition
-is chosen with `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of D2 is counted.
+one of `ald.steps` on counts that were added up over all partitions. One thing is a sample: the list without
+repetition is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of
+D2 is counted.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ from ald.steps import (
 if TYPE_CHECKING:
     from ald.data.lazy import Spread
 
-# People of D1 that come back at most, to choose the groups to test.
+# About how many people of D1 come back at most, to choose the groups to test.
 POOL = 1_000_000
 
 
@@ -167,7 +168,7 @@ class _Audit:
             "halves and samples were drawn by hash"
         )
         if self.config.explores and self.share < 1.0:
-            note += f", and the groups to test were chosen with {POOL:,} people of the search's half"
+            note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
         return replace(
             self.summary,
             cells={name: int(n) for name, n in zip(self.summary.cells, total, strict=True)},
