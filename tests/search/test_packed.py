@@ -168,15 +168,14 @@ def small_visit() -> dict[str, Any]:
     one = np.zeros(1, np.int64)
     return {
         "word": np.array([0]), "shift": np.array([1]), "size": np.array([2]), "nominal": np.zeros(1, np.uint8),
-        "scores": np.array([0.0, 1.0]), "from": np.array([0, 3], np.uint64), "from_weights": None,
-        "start": one, "end": one + 2, "attribute": one, "cut": one, "missing_left": one, "bits": one.astype(np.uint64),
-        "table_at": one - 1, "tables": np.zeros(3, np.uint8), "place": one, "left": one, "right": one + 1,
-        "drawn": np.array([0, 0]), "min_bucket": np.array([1, 1]), "hits": one + 2, "bases": one + 3,
-        "critical": np.zeros(0), "to": np.zeros(2, np.uint64), "to_weights": None, "node_start": np.zeros(2, np.int64),
-        "node_end": np.zeros(2, np.int64), "statistic": np.zeros((1, 2)), "df": np.zeros((1, 2), np.int64),
-        "state": np.zeros(2, np.uint8), "found_cut": np.zeros(2, np.int64), "left_bits": np.zeros(2, np.uint64),
-        "present_bits": np.zeros(2, np.uint64), "left_counts": np.zeros((2, 2), np.int64),
-        "observed": np.zeros((2, 2), np.int64),
+        "scores": np.array([0.0, 1.0]), "start": one, "end": one + 2, "attribute": one, "cut": one,
+        "missing_left": one, "bits": one.astype(np.uint64), "table_at": one - 1, "left": one, "right": one + 1,
+        "tables": np.zeros(3, np.uint8), "drawn": np.array([0, 0]), "min_bucket": np.array([1, 1]), "hits": one + 2,
+        "bases": one + 3, "critical": np.zeros(0), "rows": np.array([3, 0], np.uint64), "weights": None,
+        "node_start": np.zeros(2, np.int64), "node_end": np.zeros(2, np.int64), "statistic": np.zeros((1, 2)),
+        "df": np.zeros((1, 2), np.int64), "state": np.zeros(2, np.uint8), "found_cut": np.zeros(2, np.int64),
+        "left_bits": np.zeros(2, np.uint64), "present_bits": np.zeros(2, np.uint64),
+        "left_counts": np.zeros((2, 2), np.int64), "observed": np.zeros((2, 2), np.int64),
     }  # fmt: skip
 
 
@@ -185,7 +184,7 @@ def test_a_visit_parts_a_node() -> None:
     arrays = small_visit()
     _packed.visit(1, 1, 2, 0, 1, 1, tuple(arrays.values()))
     assert (arrays["node_start"].tolist(), arrays["node_end"].tolist()) == ([0, 1], [1, 2])
-    assert arrays["to"].tolist() == [0, 3]
+    assert arrays["rows"].tolist() == [0, 3]
     assert arrays["observed"].tolist() == [[1, 0], [0, 1]]
 
 
@@ -195,7 +194,6 @@ def test_a_visit_parts_a_node() -> None:
         {"end": np.array([3])},
         {"start": np.array([-1])},
         {"attribute": np.array([1])},
-        {"place": np.array([1])},
         {"left": np.array([2])},
         {"table_at": np.array([1])},
         {"drawn": np.array([0, 1])},
@@ -206,8 +204,8 @@ def test_a_visit_parts_a_node() -> None:
         {"scores": np.array([0.0])},
         {"statistic": np.zeros((1, 1))},
         {"observed": np.zeros((2, 1), np.int64)},
-        {"from_weights": np.array([1, 1])},
-        {"to": np.zeros(1, np.uint64)},
+        {"weights": np.array([1])},
+        {"rows": np.zeros(1, np.uint64)},
         {"hits": np.array([2, 2])},
         {"state": np.zeros(2, np.int64)},
     ],

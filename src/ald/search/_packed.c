@@ -228,9 +228,9 @@ done:
 
 /* The arrays of `visit`. */
 enum {
-    WORD, SHIFT, SIZE, NOMINAL, SCORES, FROM, FROM_WEIGHTS, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT,
-    TABLES, PLACE, LEFT, RIGHT, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, TO, TO_WEIGHTS, NODE_START, NODE_END,
-    STATISTIC, DF, STATE, FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
+    WORD, SHIFT, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT, TABLES,
+    DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, VISITED_WEIGHTS, NODE_START, NODE_END, STATISTIC, DF, STATE,
+    FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
     N_VISITED
 };
 
@@ -238,37 +238,24 @@ MANY_VERSIONS static void
 visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last, const Found *found)
 {
     const Py_ssize_t n_words = work->n_words;
-    const uint64_t *from = b[FROM].view.buf;
-    uint64_t *to = b[TO].view.buf;
-    const int weighted = b[FROM_WEIGHTS].width != 0;
-    const int64_t *weights = weighted ? b[FROM_WEIGHTS].view.buf : NULL;
-    int64_t *to_weights = weighted ? b[TO_WEIGHTS].view.buf : NULL;
+    uint64_t *rows = b[VISITED].view.buf;
+    int64_t *weights = b[VISITED_WEIGHTS].width != 0 ? b[VISITED_WEIGHTS].view.buf : NULL;
     for (Py_ssize_t u = first; u < last; u++) {
         const int64_t start = INTS(START)[u], n = INTS(END)[u] - start, a = INTS(ATTRIBUTE)[u];
         const int64_t nodes[2] = {INTS(LEFT)[u], INTS(RIGHT)[u]};
-        const uint64_t *rows = from;
-        const int64_t *row_weights = weights;
         int64_t starts[2] = {start, start}, ends[2] = {start + n, start};
         if (a >= 0) {
-            const int64_t place = INTS(PLACE)[u], table_at = INTS(TABLE_AT)[u];
+            const int64_t table_at = INTS(TABLE_AT)[u];
             const Side side = {
                 .field = &work->fields[a],
                 .cut = INTS(CUT)[u],
                 .missing = INTS(MISSING_LEFT)[u] != 0,
                 .left = ((const uint64_t *)b[BITS].view.buf)[u],
-                .right = ~((const uint64_t *)b[BITS].view.buf)[u],
                 .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
             };
-            int64_t n_left, n_right;
-            part_rows(work, from + start * n_words, weights ? weights + start : NULL, n, &side,
-                      to + place * n_words, weighted ? to_weights + place : NULL, nodes[0] >= 0,
-                      nodes[1] >= 0, &n_left, &n_right);
-            rows = to;
-            row_weights = to_weights;
-            starts[0] = place;
-            ends[0] = place + n_left;
-            starts[1] = place + n - n_right;
-            ends[1] = place + n;
+            ends[0] = starts[1] =
+                start + part_rows(work, rows + start * n_words, weights ? weights + start : NULL, n, &side, 1);
+            ends[1] = start + n;
         }
         for (int s = 0; s < 2; s++) {
             if (nodes[s] < 0) {
@@ -276,7 +263,7 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
             }
             INTS(NODE_START)[nodes[s]] = starts[s];
             INTS(NODE_END)[nodes[s]] = ends[s];
-            test_node(work, rows + starts[s] * n_words, row_weights ? row_weights + starts[s] : NULL,
+            test_node(work, rows + starts[s] * n_words, weights ? weights + starts[s] : NULL,
                       ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work->n_drawn, INTS(MIN_BUCKET)[nodes[s]], found,
                       nodes[s] * work->n_drawn);
         }
@@ -285,11 +272,11 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
 
 /* visit(n_words, cell_bits, n_cells, first, last, disjoint, arrays)
  *
- * Units first..last: the rows start[u]..end[u] of `from`. A unit without an attribute (-1) is a node whose rows stay
- * where they are; others are parted, by codes up to cut[u] (missing ones go left where missing_left[u]), by bits[u], or by
- * tables[table_at[u] + code] where that is not negative; their rows go to place[u].. of `to`. left[u] and right[u]
- * number the nodes that they become; -1: nobody will ask for that one again. Of these nodes node_start and node_end are
- * set, and the attributes drawn[node * n_drawn ..] are tested.
+ * Units first..last: the rows start[u]..end[u]. A unit without an attribute (-1) is a node as it is; others are parted
+ * in place, by codes up to cut[u] (missing ones go left where missing_left[u]), by bits[u], or by
+ * tables[table_at[u] + code] where that is not negative. left[u] and right[u] number the nodes that they become; -1:
+ * nobody will ask for that one again. Of these nodes node_start and node_end are set, and the attributes
+ * drawn[node * n_drawn ..] are tested.
  */
 static PyObject *
 visit(PyObject *self, PyObject *args)
@@ -299,41 +286,37 @@ visit(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &disjoint, &arrays)) {
         return NULL;
     }
-    static const int widths[N_VISITED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8,
-                                  8, 8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
+    static const int widths[N_VISITED] = {8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8,
+                                          8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
     Buffer b[N_VISITED];
     Work work;
     memset(&work, 0, sizeof(work));
     PyObject *result = NULL;
-    if (get_buffers(arrays, b, widths, N_VISITED, TO) < 0) {
+    if (get_buffers(arrays, b, widths, N_VISITED, VISITED) < 0) {
         goto done;
     }
     const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
     const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
-    const int weighted = b[FROM_WEIGHTS].width != 0;
     int fits = fields_fit(b, n_words, cell_bits) && first >= 0 && last <= n_units && n_cells >= 1 &&
                n_cells <= (Py_ssize_t)1 << cell_bits && n_rates >= 1 && n_rates <= MOST_RATES && n_cells <= 63;
     for (int i = START; i <= RIGHT; i++) {
-        fits &= i == TABLES || length(&b[i]) == n_units;
+        fits &= length(&b[i]) == n_units;
     }
     fits &= length(&b[BASES]) == n_rates && length(&b[NODE_END]) == n_nodes && length(&b[MIN_BUCKET]) == n_nodes &&
             length(&b[DRAWN]) == n_requests && (n_nodes ? n_requests % n_nodes == 0 : n_requests == 0) &&
             length(&b[STATISTIC]) == n_requests * n_rates && length(&b[DF]) == n_requests * n_rates &&
             length(&b[FOUND_CUT]) == n_requests && length(&b[LEFT_BITS]) == n_requests &&
             length(&b[PRESENT_BITS]) == n_requests && length(&b[LEFT_COUNTS]) == n_requests * n_cells &&
-            length(&b[OBSERVED]) == n_requests * n_cells && weighted == (b[TO_WEIGHTS].width != 0);
-    const int64_t from_rows = fits ? length(&b[FROM]) / n_words : 0, to_rows = fits ? length(&b[TO]) / n_words : 0;
-    if (fits && weighted) {
-        fits = length(&b[FROM_WEIGHTS]) >= from_rows && length(&b[TO_WEIGHTS]) >= to_rows;
-    }
+            length(&b[OBSERVED]) == n_requests * n_cells;
+    const int64_t n_rows = fits ? length(&b[VISITED]) / n_words : 0;
+    fits = fits && (b[VISITED_WEIGHTS].width == 0 || length(&b[VISITED_WEIGHTS]) >= n_rows);
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
     }
     for (Py_ssize_t u = first; fits && u < last; u++) {
         int64_t a = INTS(ATTRIBUTE)[u], n = INTS(END)[u] - INTS(START)[u];
-        fits = INTS(START)[u] >= 0 && n >= 0 && INTS(END)[u] <= from_rows && a < k && INTS(LEFT)[u] < n_nodes &&
-               INTS(RIGHT)[u] < n_nodes && INTS(PLACE)[u] >= 0 &&
-               (a < 0 || INTS(PLACE)[u] + n <= to_rows) &&
+        fits = INTS(START)[u] >= 0 && n >= 0 && INTS(END)[u] <= n_rows && a < k && INTS(LEFT)[u] < n_nodes &&
+               INTS(RIGHT)[u] < n_nodes &&
                (a < 0 || INTS(TABLE_AT)[u] < 0 || INTS(TABLE_AT)[u] + INTS(SIZE)[a] < length(&b[TABLES])) &&
                (a < 0 || INTS(TABLE_AT)[u] >= 0 || !((uint8_t *)b[NOMINAL].view.buf)[a] || INTS(SIZE)[a] < MOST_BITS);
     }
@@ -488,14 +471,13 @@ tally(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n,
     }
 }
 
-/* The rows of a block go down one tree after the other, and down a tree in preorder: from one buffer to the other and
- * back, every node within the place of its parent. */
+/* The rows of a block go down one tree after the other, and down a tree in preorder. They are parted in place: every
+ * node has its rows within the place of its parent. */
 typedef struct {
     Side *sides;         /* of every node; no field: a leaf */
     int64_t *start, *end;
-    uint8_t *depth;      /* its lowest bit */
-    uint64_t *buffers[2];
-    int64_t *weights[2];
+    uint64_t *rows;
+    int64_t *weights;
     int64_t *people;
 } Descent;
 
@@ -505,48 +487,73 @@ descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t
 {
     const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), n_words = work->n_words;
     for (Py_ssize_t i = 0; i < n_nodes; i++) {
-        const int is_root = INTS(NODE_PARENT)[i] < 0;
-        if (is_root) {
+        if (INTS(NODE_PARENT)[i] < 0) {
+            memcpy(d->rows, rows, (size_t)(n * n_words) * sizeof(uint64_t));
+            if (weights != NULL) {
+                memcpy(d->weights, weights, (size_t)n * sizeof(int64_t));
+            }
             d->start[i] = 0;
             d->end[i] = n;
         }
         const int64_t start = d->start[i], some = d->end[i] - start;
-        const int from = d->depth[i], to = !from;
-        const uint64_t *at = (is_root ? rows : d->buffers[from]) + start * n_words;
-        const int64_t *at_weights = weights == NULL ? NULL : (is_root ? weights : d->weights[from]) + start;
-        if (d->sides[i].field == NULL) {
+        uint64_t *at = d->rows + start * n_words;
+        int64_t *at_weights = weights == NULL ? NULL : d->weights + start;
+        const Side *side = &d->sides[i];
+        if (side->field == NULL) {
             tally(work, at, at_weights, some, d->people + i * work->n_cells);
             continue;
         }
-        int64_t n_left, n_right;
-        part_rows(work, at, at_weights, some, &d->sides[i], d->buffers[to] + start * n_words,
-                  weights == NULL ? NULL : d->weights[to] + start, 1, 1, &n_left, &n_right);
+        const int64_t n_left = part_rows(work, at, at_weights, some, side, 1);
+        int64_t n_right = some - n_left;
+        if (side->loses) {
+            n_right = part_rows(work, at + n_left * n_words, weights == NULL ? NULL : at_weights + n_left, n_right,
+                                side, 0);
+        }
         const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
         d->start[left] = start;
-        d->end[left] = start + n_left;
-        d->start[right] = start + some - n_right;
-        d->end[right] = start + some;
-        d->depth[left] = d->depth[right] = (uint8_t)to;
+        d->end[left] = d->start[right] = start + n_left;
+        d->end[right] = start + n_left + n_right;
     }
 }
 
-/* How every node parts. Tables of few codes become bits. */
+/* Per attribute the codes that occur, as bits; where they are many, whether any is missing. */
 static void
-make_sides(const Work *work, const Buffer *b, Side *sides)
+occurring(const Work *work, const uint64_t *rows, int64_t n, Py_ssize_t n_columns, uint64_t *bits)
+{
+    for (Py_ssize_t a = 0; a < n_columns; a++) {
+        const Field field = work->fields[a];
+        const int is_small = field.size < MOST_BITS;
+        uint64_t seen = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const uint64_t code = rows[i * work->n_words + field.word] >> field.bit & field.codes;
+            seen |= is_small ? (uint64_t)1 << code : (uint64_t)(code == (uint64_t)field.size);
+        }
+        bits[a] = seen;
+    }
+}
+
+/* How every node parts. Tables of few codes become bits. seen: of every attribute the codes that occur, or, where they
+ * are many, whether any is missing. */
+static void
+make_sides(const Work *work, const Buffer *b, const uint64_t *seen, Side *sides)
 {
     for (Py_ssize_t i = 0; i < length(&b[NODE_ATTRIBUTE]); i++) {
-        if (INTS(NODE_ATTRIBUTE)[i] < 0) {
+        const int64_t a = INTS(NODE_ATTRIBUTE)[i];
+        if (a < 0) {
             continue;
         }
-        Field *field = &work->fields[INTS(NODE_ATTRIBUTE)[i]];
+        Field *field = &work->fields[a];
+        const int is_small = field->size < MOST_BITS;
         sides[i].field = field;
         sides[i].cut = INTS(NODE_CUT)[i];
         sides[i].missing = 2;
+        sides[i].loses = is_small ? (int)(seen[a] >> field->size & 1) : seen[a] != 0;
         if (INTS(NODE_TABLE_AT)[i] < 0) {
             continue;
         }
         const uint8_t *table = (const uint8_t *)b[NODE_TABLES].view.buf + INTS(NODE_TABLE_AT)[i];
-        if (field->size >= MOST_BITS) {
+        sides[i].loses = 1;
+        if (!is_small) {
             sides[i].table = table;
             continue;
         }
@@ -555,6 +562,7 @@ make_sides(const Work *work, const Buffer *b, Side *sides)
             sides[i].left |= (uint64_t)(table[code] == 1) << code;
             sides[i].right |= (uint64_t)(table[code] == 0) << code;
         }
+        sides[i].loses = (seen[a] & ~(sides[i].left | sides[i].right)) != 0;
     }
 }
 
@@ -572,6 +580,7 @@ descend(PyObject *self, PyObject *args)
     Descent d;
     memset(&work, 0, sizeof(work));
     memset(&d, 0, sizeof(d));
+    uint64_t *seen = NULL;
     PyObject *result = NULL;
     if (get_buffers(arrays, b, widths, N_DESCENDED, OUT) < 0) {
         goto done;
@@ -605,20 +614,18 @@ descend(PyObject *self, PyObject *args)
     d.sides = calloc(nodes, sizeof(Side));
     d.start = calloc(nodes, sizeof(int64_t));
     d.end = calloc(nodes, sizeof(int64_t));
-    d.depth = calloc(nodes, 1);
     d.people = calloc(nodes * (size_t)n_cells, sizeof(int64_t));
-    int ok = d.sides && d.start && d.end && d.depth && d.people && make_work(&work, b);
-    for (int i = 0; i < 2; i++) {
-        d.buffers[i] = malloc((size_t)block * (size_t)n_words * sizeof(uint64_t));
-        d.weights[i] = counted ? malloc((size_t)block * sizeof(int64_t)) : NULL;
-        ok = ok && d.buffers[i] && (!counted || d.weights[i]);
-    }
+    d.rows = malloc((size_t)block * (size_t)n_words * sizeof(uint64_t));
+    d.weights = malloc((counted ? (size_t)block : 1) * sizeof(int64_t));
+    seen = calloc((size_t)k + 1, sizeof(uint64_t));
+    const int ok = d.sides && d.start && d.end && d.people && d.rows && d.weights && seen && make_work(&work, b);
     if (!ok) {
         PyErr_NoMemory();
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    make_sides(&work, b, d.sides);
+    occurring(&work, (const uint64_t *)b[ROWS].view.buf + first * n_words, last - first, k, seen);
+    make_sides(&work, b, seen, d.sides);
     for (Py_ssize_t start = first; start < last; start += block) {
         descend_rows(&work, b, &d, (const uint64_t *)b[ROWS].view.buf + start * n_words,
                      counted ? INTS(COUNTS) + start : NULL, last - start < block ? last - start : block);
@@ -628,15 +635,13 @@ descend(PyObject *self, PyObject *args)
     result = Py_None;
     Py_INCREF(result);
 done:
+    free(seen);
     free(d.sides);
     free(d.start);
     free(d.end);
-    free(d.depth);
     free(d.people);
-    for (int i = 0; i < 2; i++) {
-        free(d.buffers[i]);
-        free(d.weights[i]);
-    }
+    free(d.rows);
+    free(d.weights);
     free_work(&work);
     release(b, N_DESCENDED);
     return result;

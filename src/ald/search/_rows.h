@@ -317,6 +317,7 @@ typedef struct {
     int missing; /* where missing values go, as in tables; of a cut only */
     uint64_t left, right;
     const uint8_t *table;
+    int loses;   /* whether anyone may go nowhere */
 } Side;
 
 INLINE int
@@ -333,78 +334,58 @@ side_of(uint64_t word, const Side *side)
     return (int64_t)code <= side->cut ? 1 : (int64_t)code < field->size ? 0 : side->missing;
 }
 
-/* Parts the rows by IS_LEFT and IS_RIGHT of their code, without a branch: where people go is not predictable. A row is
- * written to both ends of what is still free, and one of the ends moves on. */
-#define PART(IS_LEFT, IS_RIGHT)                                                            \
+/* Rows whose code is FIRST go before all others, without a branch: where people go is not predictable. */
+#define PART(FIRST)                                                                        \
     do {                                                                                   \
-        if (keep_left && keep_right) {                                                     \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i], code = word >> bit & codes;                 \
-                to[l] = word;                                                              \
-                to[r] = word;                                                              \
-                l += (IS_LEFT);                                                            \
-                r -= (IS_RIGHT);                                                           \
-            }                                                                              \
-        }                                                                                  \
-        else if (keep_left) {                                                              \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i], code = word >> bit & codes;                 \
-                to[l] = word;                                                              \
-                l += (IS_LEFT);                                                            \
-            }                                                                              \
-        }                                                                                  \
-        else {                                                                             \
-            for (int64_t i = 0; i < n; i++) {                                              \
-                const uint64_t word = from[i], code = word >> bit & codes;                 \
-                to[r] = word;                                                              \
-                r -= (IS_RIGHT);                                                           \
-            }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            const uint64_t word = rows[i], code = word >> bit & codes;                     \
+            rows[i] = rows[l];                                                             \
+            rows[l] = word;                                                                \
+            l += (int64_t)(FIRST);                                                         \
         }                                                                                  \
     } while (0)
 
-/* Left rows go up from the start of the region, right ones down from its end, if they are kept: how many of each. */
-INLINE void
-part_rows(const Work *work, const uint64_t *from, const int64_t *weights, int64_t n, const Side *side, uint64_t *to,
-          int64_t *to_weights, int keep_left, int keep_right, int64_t *n_left, int64_t *n_right)
+/* Puts the rows of one side (as in tables) before all others, in place. Returns how many they are. */
+INLINE int64_t
+part_rows(const Work *work, uint64_t *rows, int64_t *weights, int64_t n, const Side *side, int wanted)
 {
     const Py_ssize_t n_words = work->n_words;
     const Field field = *side->field;
-    int64_t l = 0, r = n - 1;
+    int64_t l = 0;
     if (n_words == 1 && weights == NULL && side->table == NULL) {
         const unsigned bit = field.bit;
         const uint64_t codes = field.codes, size = (uint64_t)field.size, cut = (uint64_t)side->cut;
         if (field.nominal) {
-            const uint64_t left = side->left, right = side->right;
-            PART((int64_t)(left >> code & 1), (int64_t)(right >> code & 1));
+            const uint64_t bits = wanted ? side->left : side->right;
+            PART(bits >> code & 1);
+        }
+        else if (!wanted) {
+            PART((code > cut) & (code < size));
         }
         else if (side->missing == 1) {
-            PART((code <= cut) | (code == size), (code > cut) & (code < size));
-        }
-        else if (side->missing == 2) {
-            PART(code <= cut, (code > cut) & (code < size));
+            PART((code <= cut) | (code == size));
         }
         else {
-            PART(code <= cut, code > cut);
+            PART(code <= cut);
         }
+        return l;
     }
-    else {
-        for (int64_t i = 0; i < n; i++) {
-            const uint64_t *row = from + i * n_words;
-            const int at_side = side_of(row[field.word], side);
-            if (at_side == 2 || (at_side ? !keep_left : !keep_right)) {
-                continue;
-            }
-            const int64_t at = at_side ? l++ : r--;
-            for (Py_ssize_t w = 0; w < n_words; w++) {
-                to[at * n_words + w] = row[w];
-            }
-            if (weights != NULL) {
-                to_weights[at] = weights[i];
-            }
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t *row = rows + i * n_words, *first = rows + l * n_words;
+        const int is_first = side_of(row[field.word], side) == wanted;
+        for (Py_ssize_t w = 0; w < n_words; w++) {
+            const uint64_t word = row[w];
+            row[w] = first[w];
+            first[w] = word;
         }
+        if (weights != NULL) {
+            const int64_t weight = weights[i];
+            weights[i] = weights[l];
+            weights[l] = weight;
+        }
+        l += is_first;
     }
-    *n_left = l;
-    *n_right = n - 1 - r;
+    return l;
 }
 
 #endif

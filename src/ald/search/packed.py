@@ -119,8 +119,6 @@ class PackedCounter:
         self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
         self._n_cells = data.n_cells
         self._rows, self._weights, self._counts = rows, weights, counts
-        self._spare_rows: AnyArray | None = None
-        self._spare_weights: IntArray | None = None
         self._starts, self._ends = starts, ends
         self._routing: Routing | None = None
 
@@ -243,12 +241,11 @@ class PackedCounter:
             place_of = np.full(size, -1, dtype=np.int64)
             place_of[nodes] = np.arange(len(nodes))
             units = _Units.moving(routing, self._starts, self._ends, place_of, plan.nominal.astype(bool))
-        to, to_weights = self._room(units.total if routing is not None else 0)
         node_start, node_end = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
         arrays = (
-            *self._fields(plan), self._rows, self._weights, *units.arrays, np.ascontiguousarray(drawn.ravel()),
-            min_bucket, plan.hits, plan.bases, plan.critical, to, to_weights, node_start, node_end, found.statistic,
-            found.df, found.state, found.cut, found.left_bits, found.present_bits, found.left, found.observed,
+            *self._fields(plan), *units.arrays, np.ascontiguousarray(drawn.ravel()), min_bucket, plan.hits, plan.bases,
+            plan.critical, self._rows, self._weights, node_start, node_end, found.statistic, found.df, found.state,
+            found.cut, found.left_bits, found.present_bits, found.left, found.observed,
         )  # fmt: skip
         kernel = _kernel()
 
@@ -260,18 +257,7 @@ class PackedCounter:
         in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
         self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self._starts[nodes], self._ends[nodes] = node_start, node_end
-        if routing is not None:
-            self._spare_rows, self._rows = self._rows, to
-            self._spare_weights, self._weights = self._weights, to_weights
-            self._routing = None
-
-    def _room(self, n: int) -> tuple[AnyArray, IntArray | None]:
-        """Arrays for rows and weights that move: those of the level before last, where they are large enough."""
-        weighted = self._weights is not None
-        if self._spare_rows is None or len(self._spare_rows) < n:
-            self._spare_rows = np.empty((max(n, 1), self._layout.n_words), np.uint64)
-            self._spare_weights = np.empty(max(n, 1), np.int64) if weighted else None
-        return self._spare_rows, self._spare_weights
+        self._routing = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,15 +266,14 @@ class _Units:
 
     arrays: tuple[AnyArray, ...]
     work: IntArray
-    total: int
 
     @classmethod
     def still(cls, starts: IntArray, ends: IntArray) -> _Units:
         n = len(starts)
         zero, none = np.zeros(n, np.int64), np.full(n, -1, dtype=np.int64)
-        node = np.arange(n)
-        arrays = (starts, ends, none, zero, zero, zero.astype(np.uint64), none, np.zeros(1, np.uint8), zero, node, none)
-        return cls(arrays=arrays, work=ends - starts, total=0)
+        bits = np.zeros(n, np.uint64)
+        arrays = (starts, ends, none, zero, zero, bits, none, np.arange(n), none, np.zeros(1, np.uint8))
+        return cls(arrays=arrays, work=ends - starts)
 
     @classmethod
     def moving(
@@ -298,7 +283,6 @@ class _Units:
         left, right = place_of[0::2], place_of[1::2]
         used = np.flatnonzero((left >= 0) | (right >= 0))
         nodes = routing.nodes[used]
-        cut = routing.cut[used]
         bits = np.zeros(len(routing.nodes), np.uint64)
         few = routing.sizes < _BITS
         flags = routing.goes_left & few[routing.of_split]
@@ -312,13 +296,11 @@ class _Units:
         if by_table.any():
             tables = routing.tables
             table_at = np.where(by_table, routing.offsets[:-1], -1)[used]
-        lengths = ends[nodes] - starts[nodes]
-        place = np.concatenate([[0], np.cumsum(lengths)])
         arrays = (
-            starts[nodes], ends[nodes], routing.attributes[used], cut, routing.missing_left[used].astype(np.int64),
-            bits[used], table_at, tables, place[:-1], left[used], right[used],
+            starts[nodes], ends[nodes], routing.attributes[used], routing.cut[used],
+            routing.missing_left[used].astype(np.int64), bits[used], table_at, left[used], right[used], tables,
         )  # fmt: skip
-        return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=lengths, total=int(place[-1]))
+        return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=ends[nodes] - starts[nodes])
 
 
 def _kernel() -> ModuleType:
