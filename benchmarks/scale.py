@@ -102,7 +102,7 @@ def main() -> None:
         forest = audit(data).forest
         per_tree = int(np.count_nonzero(forest.is_leaf)) / forest.n_trees
         leaves = max(100, round(per_tree))
-        repeats = 5 if n < 5 * 10**6 else 3
+        repeats = 5
         runs = {"ours": lambda data=data: audit(data), "half": training(data, n // 2, leaves)}  # type: ignore[misc]
         runs["all"] = training(data, n, leaves)
         found = seconds(runs, repeats)

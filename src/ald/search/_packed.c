@@ -146,6 +146,7 @@ sample(PyObject *self, PyObject *args)
     static const int widths[5] = {8, -8, 8, -8, 8};
     Buffer b[5];
     uint32_t *order = NULL, *drawn = NULL;
+    uint8_t *is_drawn = NULL;
     PyObject *result = NULL;
     if (get_buffers(arrays, b, widths, 5, 2) < 0) {
         goto done;
@@ -173,8 +174,9 @@ sample(PyObject *self, PyObject *args)
         goto done;
     }
     order = malloc((size_t)(people + 1) * sizeof(uint32_t));
-    drawn = calloc((size_t)n + 1, sizeof(uint32_t));
-    if (order == NULL || drawn == NULL) {
+    drawn = calloc(counted ? (size_t)n + 1 : 1, sizeof(uint32_t));
+    is_drawn = malloc(counted ? 1 : (size_t)n + 1);
+    if (order == NULL || drawn == NULL || is_drawn == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -182,6 +184,10 @@ sample(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     const int left_out = k > people / 2;
     const Py_ssize_t picked = left_out ? people - k : k;
+    const uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
+    const Py_ssize_t capacity = length(&b[2]) / n_words;
+    memset(cells, 0, (size_t)b[4].view.len);
+    /* Every row is written below, the next one over it if nobody of it was drawn. */
     if (counted) {
         uint32_t *next = order;
         for (Py_ssize_t i = 0; i < n; i++) {
@@ -189,37 +195,47 @@ sample(PyObject *self, PyObject *args)
                 *next++ = (uint32_t)i;
             }
         }
+        for (Py_ssize_t i = 0; i < picked; i++) {
+            const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
+            drawn[order[at]] += 1;
+            order[at] = order[i];
+        }
+        for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
+            const int64_t some = left_out ? counts[i] - drawn[i] : drawn[i];
+            for (Py_ssize_t w = 0; w < n_words; w++) {
+                out[written * n_words + w] = rows[i * n_words + w];
+            }
+            out_weights[written] = some;
+            cells[rows[i * n_words] & mask] += some;
+            written += some > 0;
+        }
     }
     else {
         for (Py_ssize_t i = 0; i < n; i++) {
             order[i] = (uint32_t)i;
         }
-    }
-    for (Py_ssize_t i = 0; i < picked; i++) {
-        const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
-        drawn[order[at]] += 1;
-        order[at] = order[i];
-    }
-    const uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
-    const Py_ssize_t capacity = length(&b[2]) / n_words;
-    memset(cells, 0, (size_t)b[4].view.len);
-    /* Every row is written, the next one over it if nobody of it was drawn. */
-    for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
-        const int64_t own = counted ? counts[i] : 1, some = left_out ? own - drawn[i] : drawn[i];
-        for (Py_ssize_t w = 0; w < n_words; w++) {
-            out[written * n_words + w] = rows[i * n_words + w];
+        for (Py_ssize_t i = 0; i < n; i++) {
+            is_drawn[i] = (uint8_t)left_out;
         }
-        if (counted) {
-            out_weights[written] = some;
+        for (Py_ssize_t i = 0; i < picked; i++) {
+            const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
+            is_drawn[order[at]] = (uint8_t)!left_out;
+            order[at] = order[i];
         }
-        cells[rows[i * n_words] & mask] += some;
-        written += some > 0;
+        for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
+            for (Py_ssize_t w = 0; w < n_words; w++) {
+                out[written * n_words + w] = rows[i * n_words + w];
+            }
+            cells[rows[i * n_words] & mask] += is_drawn[i];
+            written += is_drawn[i];
+        }
     }
     Py_END_ALLOW_THREADS
     result = PyLong_FromSsize_t(written);
 done:
     free(order);
     free(drawn);
+    free(is_drawn);
     release(b, 5);
     return result;
 }

@@ -334,16 +334,43 @@ side_of(uint64_t word, const Side *side)
     return (int64_t)code <= side->cut ? 1 : (int64_t)code < field->size ? 0 : side->missing;
 }
 
-/* Rows whose code is FIRST go before all others, without a branch: where people go is not predictable. */
+/* Rows whose code is FIRST go before all others, without a branch: where people go is not predictable. Functions of
+ * their own: their loops need all registers. */
 #define PART(FIRST)                                                                        \
     do {                                                                                   \
+        int64_t l = 0;                                                                     \
         for (int64_t i = 0; i < n; i++) {                                                  \
             const uint64_t word = rows[i], code = word >> bit & codes;                     \
             rows[i] = rows[l];                                                             \
             rows[l] = word;                                                                \
             l += (int64_t)(FIRST);                                                         \
         }                                                                                  \
+        return l;                                                                          \
     } while (0)
+
+MANY_VERSIONS static int64_t
+part_by_bits(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t first)
+{
+    PART(first >> code & 1);
+}
+
+MANY_VERSIONS static int64_t
+part_by_cut(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t cut)
+{
+    PART(code <= cut);
+}
+
+MANY_VERSIONS static int64_t
+part_by_cut_or(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t cut, uint64_t other)
+{
+    PART((code <= cut) | (code == other));
+}
+
+MANY_VERSIONS static int64_t
+part_between(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t above, uint64_t below)
+{
+    PART((code > above) & (code < below));
+}
 
 /* Puts the rows of one side (as in tables) before all others, in place. Returns how many they are. */
 INLINE int64_t
@@ -351,25 +378,20 @@ part_rows(const Work *work, uint64_t *rows, int64_t *weights, int64_t n, const S
 {
     const Py_ssize_t n_words = work->n_words;
     const Field field = *side->field;
-    int64_t l = 0;
     if (n_words == 1 && weights == NULL && side->table == NULL) {
-        const unsigned bit = field.bit;
-        const uint64_t codes = field.codes, size = (uint64_t)field.size, cut = (uint64_t)side->cut;
+        const uint64_t size = (uint64_t)field.size, cut = (uint64_t)side->cut;
         if (field.nominal) {
-            const uint64_t bits = wanted ? side->left : side->right;
-            PART(bits >> code & 1);
+            return part_by_bits(rows, n, field.bit, field.codes, wanted ? side->left : side->right);
         }
-        else if (!wanted) {
-            PART((code > cut) & (code < size));
+        if (!wanted) {
+            return part_between(rows, n, field.bit, field.codes, cut, size);
         }
-        else if (side->missing == 1) {
-            PART((code <= cut) | (code == size));
+        if (side->missing == 1) {
+            return part_by_cut_or(rows, n, field.bit, field.codes, cut, size);
         }
-        else {
-            PART(code <= cut);
-        }
-        return l;
+        return part_by_cut(rows, n, field.bit, field.codes, cut);
     }
+    int64_t l = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t *row = rows + i * n_words, *first = rows + l * n_words;
         const int is_first = side_of(row[field.word], side) == wanted;
