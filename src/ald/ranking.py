@@ -10,7 +10,7 @@ import numpy as np
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute
 from ald.evaluation import Assessment
-from ald.search.rules import complexities
+from ald.search.rules import simplicity
 from ald.search.tree import CodedCriterion
 from ald.statistics import adjust
 
@@ -42,19 +42,22 @@ def rank(
     """
     key = sort_key(assessment, ranking)
     undefined = np.isnan(assessment.log_p)
-    # Simplicity matters within ties only, and canonical order within those that are equally simple.
+    # Simplicity and canonical order matter within ties only, whole criteria only where a few numbers are equal.
     order = np.lexsort((key, undefined))
-    words = np.zeros((len(key), 2), dtype=np.int64)
+    numbers = np.zeros((len(key), 5), dtype=np.int64)
     tied = order[_equal_neighbours(order, [key])]
-    if tied.size:
-        words[tied] = complexities(criteria, tied.tolist(), attributes)
-        order = np.lexsort((words[:, 1], words[:, 0], key, undefined))
-    places = np.flatnonzero(_equal_neighbours(order, [key, words[:, 0], words[:, 1]]))
-    exact = {i: criteria[i] for i in order[places].tolist()}
-    ranks = sorted(exact, key=lambda i: exact[i])
-    canonical = np.zeros(len(key), dtype=np.int64)
-    canonical[ranks] = np.arange(len(ranks))
-    return np.lexsort((canonical, words[:, 1], words[:, 0], key, undefined)) if ranks else order
+    if tied.size == 0:
+        return order
+    numbers[tied] = simplicity(criteria, tied.tolist(), attributes)
+    keys = [*numbers.T[::-1], key, undefined]
+    order = np.lexsort(keys)
+    equal = order[_equal_neighbours(order, keys)].tolist()
+    if not equal:
+        return order
+    exact = {i: criteria[i] for i in equal}
+    last = np.zeros(len(key), dtype=np.int64)
+    last[sorted(exact, key=lambda i: exact[i])] = np.arange(len(exact))
+    return np.lexsort([last, *keys])
 
 
 def _equal_neighbours(order: IntArray, keys: Sequence[AnyArray]) -> BoolArray:

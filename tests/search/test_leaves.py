@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ald.notions import SELECTION, RateCounter
 from ald.search.growth import GrowthRules, grow_forest
 from ald.search.leaves import LeafCriteria, named
-from ald.search.rules import complexity
+from ald.search.rules import complexity, simplicity
 from ald.search.tree import CodedCriterion, Forest, Sides
 from tests.search.test_packed import random_data
 
@@ -60,12 +60,13 @@ def test_one_criterion_is_that_of_all(seed: int) -> None:
 
 
 @given(st.integers(0, 10**6))
-def test_complexity_is_known_without_the_criterion(seed: int) -> None:
-    """The numbers of conditions and of words are those that one counts in the criterion."""
+def test_the_order_is_known_without_the_criterion(seed: int) -> None:
+    """The numbers of conditions and of words, and the first condition, are those that one finds in the criterion."""
     case, attributes = grown(seed)
     criteria = LeafCriteria.of(*case)
-    expected = [list(complexity(criterion, attributes)) for criterion in criteria]  # type: ignore[arg-type]
-    assert criteria.complexity.tolist() == expected
+    expected = [[*complexity(one, attributes), *one[0][:3]] for one in criteria]  # type: ignore[arg-type]
+    assert criteria.order.tolist() == expected
+    assert simplicity(tuple(criteria), range(len(criteria)), attributes).tolist() == expected  # type: ignore[arg-type]
 
 
 @given(

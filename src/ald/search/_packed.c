@@ -125,6 +125,26 @@ below(BitGenerator *generator, uint64_t most)
     return value;
 }
 
+/* Picks people from the list, each once. Places are drawn a few ahead, so that memory has time to bring them. */
+#define AHEAD 64
+#define PICK(TAKE)                                                                         \
+    do {                                                                                   \
+        Py_ssize_t places[AHEAD];                                                          \
+        for (Py_ssize_t start = 0; start < picked; start += AHEAD) {                       \
+            const Py_ssize_t some = picked - start < AHEAD ? picked - start : AHEAD;       \
+            for (Py_ssize_t j = 0; j < some; j++) {                                        \
+                const Py_ssize_t i = start + j;                                            \
+                places[j] = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));  \
+                __builtin_prefetch(&order[places[j]], 1);                                  \
+            }                                                                              \
+            for (Py_ssize_t j = 0; j < some; j++) {                                        \
+                const Py_ssize_t at = places[j];                                           \
+                TAKE;                                                                      \
+                order[at] = order[start + j];                                              \
+            }                                                                              \
+        }                                                                                  \
+    } while (0)
+
 /* sample(generator, n_words, n_people, k, cell_bits, arrays): k people without replacement, in the order of their rows.
  *
  * The same ones as multivariate_hypergeometric(counts, k, method="count") of NumPy's generator draws. counts: the
@@ -195,11 +215,7 @@ sample(PyObject *self, PyObject *args)
                 *next++ = (uint32_t)i;
             }
         }
-        for (Py_ssize_t i = 0; i < picked; i++) {
-            const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
-            drawn[order[at]] += 1;
-            order[at] = order[i];
-        }
+        PICK(drawn[order[at]] += 1);
         for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
             const int64_t some = left_out ? counts[i] - drawn[i] : drawn[i];
             for (Py_ssize_t w = 0; w < n_words; w++) {
@@ -217,11 +233,7 @@ sample(PyObject *self, PyObject *args)
         for (Py_ssize_t i = 0; i < n; i++) {
             is_drawn[i] = (uint8_t)left_out;
         }
-        for (Py_ssize_t i = 0; i < picked; i++) {
-            const Py_ssize_t at = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));
-            is_drawn[order[at]] = (uint8_t)!left_out;
-            order[at] = order[i];
-        }
+        PICK(is_drawn[order[at]] = (uint8_t)!left_out);
         for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
             for (Py_ssize_t w = 0; w < n_words; w++) {
                 out[written * n_words + w] = rows[i * n_words + w];

@@ -38,17 +38,21 @@ class LeafCriteria(Sequence[CodedCriterion]):
         at: IntArray,
         sizes: Sequence[int],
         present: Mapping[int, list[int]],
-        complexity: IntArray,
+        order: IntArray,
     ) -> None:
-        """at: the leaves; complexity: of each the number of conditions, and of levels and bounds named."""
+        """at: the leaves; order: of each what criteria are ordered by, as far as that is a few numbers.
+
+        These are the number of conditions, that of levels and bounds named, and attribute, low and high of the first
+        condition.
+        """
         self._forest, self._sizes, self._present = forest, sizes, present
-        self.at, self.complexity = at, complexity
+        self.at, self.order = at, order
 
     @classmethod
     def of(cls, forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int]]) -> LeafCriteria:
         """Those of the leaves with different criteria, the first of those with the same one, and none of everyone."""
         found = _leaves(forest, sizes, present)
-        criteria = cls(forest, found.at, sizes, present, found.complexity)
+        criteria = cls(forest, found.at, sizes, present, found.order)
         _, inverse, counts = np.unique(found.sums, return_inverse=True, return_counts=True)
         if len(counts) == len(criteria):
             return criteria
@@ -56,8 +60,8 @@ class LeafCriteria(Sequence[CodedCriterion]):
         seen: dict[CodedCriterion, int] = {}
         doubtful = np.flatnonzero(counts[inverse] > 1).tolist()
         repeated = [i for i in doubtful if seen.setdefault(criteria[i], i) != i]
-        at, complexity = (np.delete(column, repeated, axis=0) for column in (found.at, found.complexity))
-        return cls(forest, at, sizes, present, complexity)
+        at, order = (np.delete(column, repeated, axis=0) for column in (found.at, found.order))
+        return cls(forest, at, sizes, present, order)
 
     def __len__(self) -> int:
         return len(self.at)
@@ -122,7 +126,7 @@ class _Leaves:
 
     at: IntArray
     sums: AnyArray
-    complexity: IntArray
+    order: IntArray
 
 
 def _leaves(forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int]]) -> _Leaves:
@@ -133,7 +137,7 @@ def _leaves(forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int
     top = np.array(sizes, dtype=np.int64)
     low, high = np.zeros((len(nodes), len(top)), np.int64), np.tile(top, (len(nodes), 1))
     levels, named_levels = np.zeros(low.shape, np.uint64), np.zeros(low.shape, np.int64)
-    found = [_Leaves(at=nodes[:0], sums=levels[:0, :0].sum(axis=1), complexity=np.zeros((0, 2), np.int64))]
+    found = [_Leaves(at=nodes[:0], sums=levels[:0, :0].sum(axis=1), order=np.zeros((0, 5), np.int64))]
     is_leaf = forest.is_leaf
     while len(nodes):
         ends = np.flatnonzero(is_leaf[nodes] & (forest.parent[nodes] >= 0))
@@ -152,11 +156,9 @@ def _leaves(forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int
         for (sums, lengths), rows in zip(of_sides, (left, right), strict=True):
             place = rows[~ordered], attribute[~ordered]
             levels[place], named_levels[place] = sums[parents[~ordered]], lengths[parents[~ordered]]
-    at, sums, complexity = (
-        np.concatenate([getattr(part, name) for part in found]) for name in ("at", "sums", "complexity")
-    )
-    order = np.argsort(at, kind="stable")
-    return _Leaves(at=at[order], sums=sums[order], complexity=complexity[order])
+    at, sums, order = (np.concatenate([getattr(part, name) for part in found]) for name in ("at", "sums", "order"))
+    by_place = np.argsort(at, kind="stable")
+    return _Leaves(at=at[by_place], sums=sums[by_place], order=order[by_place])
 
 
 def _described(
@@ -176,8 +178,14 @@ def _described(
         words[:, a] = np.where(bounds[:, a] > 0, high[:, a] - low[:, a], 0)
     attribute = np.arange(len(top), dtype=np.uint64) * _ATTRIBUTE
     parts = low.astype(np.uint64) * _LOW + high.astype(np.uint64) * _HIGH + levels * _LEVELS + attribute
-    complexity = np.stack([np.count_nonzero(bounds + named_levels, axis=1), words.sum(axis=1)], axis=1)
-    return _Leaves(at=at, sums=_mixed(parts).sum(axis=1, dtype=np.uint64), complexity=complexity)
+    has = bounds + named_levels > 0
+    first = has.argmax(axis=1)
+    # Conditions that name levels have no bounds.
+    has_bounds = (bounds > 0) & ~np.isin(np.arange(len(top)), list(ranks))
+    place = np.arange(len(at)), first
+    bound = [np.where(has_bounds[place], column[place], 0) for column in (low, high)]
+    order = np.stack([np.count_nonzero(has, axis=1), words.sum(axis=1), first, *bound], axis=1)
+    return _Leaves(at=at, sums=_mixed(parts).sum(axis=1, dtype=np.uint64), order=order)
 
 
 def _mixed(values: AnyArray) -> AnyArray:

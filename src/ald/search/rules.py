@@ -76,8 +76,12 @@ def complexity(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> tu
     return len(criterion), words
 
 
-def complexities(criteria: Sequence[CodedCriterion], some: Sequence[int], attributes: Sequence[Attribute]) -> IntArray:
-    """The complexity of some of the criteria: [some, 2]."""
+def simplicity(criteria: Sequence[CodedCriterion], some: Sequence[int], attributes: Sequence[Attribute]) -> IntArray:
+    """What some of the criteria are ordered by, as far as that is a few numbers: [some, 5].
+
+    Their complexity, then attribute, low and high of the first condition.
+    """
     if isinstance(criteria, LeafCriteria):
-        return np.asarray(criteria.complexity[some])
-    return np.array([complexity(criteria[i], attributes) for i in some], dtype=np.int64).reshape(-1, 2)
+        return np.asarray(criteria.order[some])
+    rows = [(*complexity(criteria[i], attributes), *(criteria[i][0][:3] if criteria[i] else (-1, 0, 0))) for i in some]
+    return np.array(rows, dtype=np.int64).reshape(-1, 5)
