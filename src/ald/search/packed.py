@@ -147,7 +147,10 @@ class PackedCounter:
             generator = rngs[tree].bit_generator.capsule
             return int(kernel.sample(generator, layout.n_words, total, n, layout.cell_bits, arrays))
 
-        lengths = np.array(in_threads(draw, range(len(rngs)), some), dtype=np.int64)
+        # A few trees at a time: handing over single ones takes longer than drawing small samples.
+        groups = kernels.chunks(np.ones(len(rngs), np.int64), 2 * some if some > 1 else 1, 1)
+        drawn = in_threads(lambda group: [draw(tree) for tree in range(group.start, group.stop)], groups, some)
+        lengths = np.array([length for group in drawn for length in group], dtype=np.int64)
         starts = np.arange(len(rngs), dtype=np.int64) * most
         return cls(data, layout, rows, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)
 
