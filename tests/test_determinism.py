@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ald
+import ald.steps
 from ald.datasets import load_berkeley
 from tests.tables import decisions, people, public_data
 
@@ -35,6 +36,20 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
     monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.tables._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.packed._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.packed._WORTH_DRAWING_IN_THREADS", 1)
+    monkeypatch.setattr("ald.data.coded._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
+    assert bytes_of(threads=threads) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("limit", [1, 20_000, 60_000])
+def test_trees_at_a_time(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int, limit: int) -> None:
+    """How many trees grow at a time, and how threads share them, changes no byte."""
+    usual = ald.steps.tree_parts
+    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.steps.tree_parts", lambda tree, trees, memory: usual(tree, trees, limit))
     assert bytes_of(threads=threads) == expected
 
 

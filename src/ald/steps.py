@@ -208,7 +208,8 @@ def search(
     forests = []
     for part in tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit):
         # With many rows every thread grows trees of its own: while one asks for statistics, another counts.
-        groups = threads if (part.stop - part.start) * len(d1.cells) >= _WORTH_GROUPS else 1
+        trees = part.stop - part.start
+        groups = min(threads, trees) if trees * len(d1.cells) >= _WORTH_GROUPS else 1
         edges = np.linspace(part.start, part.stop, groups + 1).astype(int).tolist()
         pieces = [slice(a, b) for a, b in pairwise(edges)]
         forests += in_threads(partial(grown, threads=threads // groups), pieces, threads)
