@@ -23,7 +23,7 @@ from ald.ranking import Scores, joined, listed, rank
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
-from ald.search.membership import Members, member_mask
+from ald.search.membership import NodeMembers, member_mask
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, named_in
 from ald.search.scoring import Terms as SearchTerms
@@ -245,7 +245,7 @@ def representative_candidates(
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
-    nodes = Members(forest.criteria([attribute.size for attribute in d1.attributes]), d1.attributes)
+    nodes = NodeMembers(forest, d1.attributes)
     found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
     nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
     return Candidates(

@@ -15,7 +15,7 @@ from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
 from ald.search import packed
 from ald.search.counting import MemoryCounter
 from ald.search.growth import GrowthRules, grow, grow_forest
-from ald.search.membership import Leaves
+from ald.search.membership import Leaves, Members, NodeMembers
 from ald.search.packed import Layout, PackedCounter
 from ald.search.tree import Forest
 
@@ -148,6 +148,22 @@ def test_leaves_hold_whom_their_criteria_describe(seed: int, n_cells: int, weigh
         assert leaves.count(others).tolist() == usual.tolist()
 
 
+@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
+def test_nodes_hold_whom_their_criteria_describe(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+    """Sent down the trees or held against the criterion of every node, the same people are counted."""
+    everyone = random_data(seed, 2000, n_cells, weighted, missing)
+    first = np.arange(2000) < 300
+    data, others = (everyone.with_counts(np.where(kept, everyone.counts, 0)) for kept in (first, ~first))
+    rngs = [np.random.default_rng(each) for each in range(3)]
+    rates = RateCounter(RATES[n_cells][0], n_cells)
+    forest = grow_forest(data, rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
+    nodes = NodeMembers(forest, data.attributes)
+    expected = Members.count(nodes, others)
+    assert nodes.count(others, threads=2).tolist() == expected.tolist()
+    many = others.with_cells(np.arange(n_cells) + 150, 200)
+    assert nodes.count(many).tolist() == Members.count(nodes, many).tolist()
+
+
 @given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250))
 def test_fields_of_a_layout_do_not_overlap(sizes: list[int], n_cells: int) -> None:
     """Every code has bits of its own, above those of the cell, and words are not left empty."""
@@ -230,7 +246,7 @@ def small_descent() -> dict[str, Any]:
 def test_rows_go_down_a_tree() -> None:
     """Each ends at its leaf."""
     arrays = small_descent()
-    _packed.descend(1, 1, 2, 0, 2, 1, tuple(arrays.values()))
+    _packed.descend(1, 1, 2, 0, 2, 1, 0, tuple(arrays.values()))
     assert arrays["out"].tolist() == [[0, 0], [1, 0], [0, 1]]
 
 
@@ -250,7 +266,7 @@ def test_rows_go_down_a_tree() -> None:
 def test_a_descent_refuses_trees_that_do_not_fit(change: dict[str, Any]) -> None:
     """Trees that lead out of their arrays are errors, never reads out of bounds."""
     with pytest.raises((ValueError, TypeError, BufferError)):
-        _packed.descend(1, 1, 2, 0, 2, 1, tuple((small_descent() | change).values()))
+        _packed.descend(1, 1, 2, 0, 2, 1, 0, tuple((small_descent() | change).values()))
 
 
 def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

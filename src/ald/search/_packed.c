@@ -470,12 +470,12 @@ done:
     return result;
 }
 
-/* descend(n_words, cell_bits, n_cells, first, last, block, arrays)
+/* descend(n_words, cell_bits, n_cells, first, last, block, everywhere, arrays)
  *
  * Sends the rows first..last down every tree from its root, `block` of them at a time. At a node of attribute[i]
  * (negative: a leaf) a row goes left if its code is at most cut[i], else right unless it is missing; or, where
  * table_at[i] is not negative, left, right or nowhere if tables[table_at[i] + code] is 1, 0 or 2. out[i, c]: the people
- * of cell c at leaf i. Children come after their parents; tables have an entry for every code and one for missing
+ * of cell c at leaf i, or, everywhere, at any node. Children come after their parents; tables have an entry for every code and one for missing
  * values.
  */
 enum { ROWS = 5, COUNTS, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
@@ -507,6 +507,7 @@ typedef struct {
     uint64_t *rows;
     int64_t *weights;
     int64_t *people;
+    int everywhere;      /* whether people are counted at every node, not only where they end */
 } Descent;
 
 MANY_VERSIONS static void
@@ -527,8 +528,10 @@ descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t
         uint64_t *at = d->rows + start * n_words;
         int64_t *at_weights = weights == NULL ? NULL : d->weights + start;
         const Side *side = &d->sides[i];
-        if (side->field == NULL) {
+        if (side->field == NULL || d->everywhere) {
             tally(work, at, at_weights, some, d->people + i * work->n_cells);
+        }
+        if (side->field == NULL) {
             continue;
         }
         const int64_t n_left = part_rows(work, at, at_weights, some, side, 1);
@@ -598,8 +601,9 @@ static PyObject *
 descend(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits, n_cells, first, last, block;
-    if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &block, &arrays)) {
+    Py_ssize_t n_words, cell_bits, n_cells, first, last, block, everywhere;
+    if (!PyArg_ParseTuple(args, "nnnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &block, &everywhere,
+                          &arrays)) {
         return NULL;
     }
     static const int widths[N_DESCENDED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
@@ -638,6 +642,7 @@ descend(PyObject *self, PyObject *args)
     work.n_cells = n_cells;
     work.cell_bits = (int)cell_bits;
     block = block < last - first ? block : last - first + 1;
+    d.everywhere = (int)everywhere;
     const size_t nodes = (size_t)n_nodes + 1;
     d.sides = calloc(nodes, sizeof(Side));
     d.start = calloc(nodes, sizeof(int64_t));

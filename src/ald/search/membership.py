@@ -108,6 +108,11 @@ class Leaves:
         )  # fmt: skip
         return np.asarray(out[self.at])
 
+    def everywhere(self, data: AuditData, threads: int = 1) -> IntArray:
+        """People at every node of the forest, by packed rows: [nodes, cells]."""
+        sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        return packed.count_leaves(data, self.forest, self._tables(sizes), threads, everywhere=True)
+
     def _tables(self, sizes: IntArray) -> tuple[IntArray, ByteArray]:
         """Per node whose split names levels: where its table starts (-1 for others), and all tables.
 
@@ -127,6 +132,23 @@ class Leaves:
             codes = np.array(self.present[int(forest.attribute[node])])
             tables[tables_at[node] + codes] = codes <= forest.cut[node]
         return tables_at, tables
+
+
+class NodeMembers(Members):
+    """The criteria of all nodes of a forest. Everyone is sent down its trees, where these can be packed."""
+
+    def __init__(self, forest: Forest, attributes: Sequence[Attribute]) -> None:
+        super().__init__(forest.criteria([attribute.size for attribute in attributes]), attributes)
+        self._leaves = Leaves(forest=forest, at=np.flatnonzero(forest.is_leaf), present={})
+        # Of every different criterion one of the nodes that have it.
+        self._node = np.zeros(len(self.criteria), np.int64)
+        self._node[self.which] = np.arange(len(self.which))
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """As held against every criterion."""
+        if not packed.available(data) or len(self.criteria) == 0:
+            return super().count(data, threads)
+        return self._leaves.everywhere(data, threads)[self._node]
 
 
 def _table(condition: CodedCondition, attributes: Sequence[Attribute]) -> BoolArray:

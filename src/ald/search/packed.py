@@ -333,8 +333,10 @@ def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
     return layout, packed
 
 
-def count_leaves(data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int) -> IntArray:
-    """People per node and cell at the leaves of trees: [nodes, cells].
+def count_leaves(
+    data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
+) -> IntArray:
+    """People per node and cell at the leaves of trees, or at all their nodes: [nodes, cells].
 
     tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
     right, 2 for neither.
@@ -352,7 +354,7 @@ def count_leaves(data: AuditData, forest: Forest, tables: tuple[IntArray, ByteAr
         first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
         nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
         _kernel().descend(
-            layout.n_words, layout.cell_bits, data.n_cells, first, last, block,
+            layout.n_words, layout.cell_bits, data.n_cells, first, last, block, int(everywhere),
             (*fields, packed, counts, *nodes, *tables, out),
         )  # fmt: skip
         return out
