@@ -8,7 +8,7 @@ kernels = [
     Extension(
         f"ald.search.{name}",
         sources=[f"src/ald/search/{name}.c"],
-        depends=[f"src/ald/search/{header}.h" for header in ("_buffers", "_rows", "_sums", "_tests")],
+        depends=[f"src/ald/search/{header}.h" for header in ("_buffers", "_counting", "_parting", "_rows", "_sums", "_tests", "_vectors")],
         define_macros=[("Py_LIMITED_API", "0x030B0000")],
         py_limited_api=True,
         optional=True,

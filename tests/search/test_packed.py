@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,20 @@ def random_data(seed: int, n: int, n_cells: int, weighted: bool = False, missing
     )
 
 
+# Which instructions are used: those of every processor, those that gather bits, and those that do eight rows at once.
+LEVELS = st.sampled_from([0, 1, 2])
+
+
+@contextmanager
+def instructions(level: int) -> Iterator[None]:
+    """Restricts the kernel to a level, if the processor has it."""
+    before = _packed.use_vectors(level)
+    try:
+        yield
+    finally:
+        _packed.use_vectors(before)
+
+
 def assert_same(first: Forest, second: Forest) -> None:
     for name in COLUMNS:
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
@@ -70,10 +86,11 @@ def assert_same(first: Forest, second: Forest) -> None:
     bonferroni=st.booleans(),
     effect=st.sampled_from([1.0, 1.7]),
     pick=st.integers(0, 2),
+    level=LEVELS,
 )
 def test_forests_are_the_same_to_the_last_bit(
     seed: int, n: int, n_cells: int, weighted: bool, missing: bool, alpha: float, minbucket: int, bonferroni: bool,
-    effect: float, pick: int,
+    effect: float, pick: int, level: int,
 ) -> None:  # fmt: skip
     """Splits, counts, statistics and p-values of packed rows are those of the counter in memory."""
     data = random_data(seed, n, n_cells, weighted, missing)
@@ -82,9 +99,40 @@ def test_forests_are_the_same_to_the_last_bit(
     forests = []
     for is_available in (True, False):
         rngs = [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3)]
-        with pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch, instructions(level):
             patch.setattr(packed, "available", lambda data, answer=is_available: answer)
             forests.append(grow_forest(data, rates, rules, rngs, effect=effect, threads=2))
+    assert_same(*forests)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("n_cells", [2, 4])
+def test_many_rows_are_counted_and_parted_as_few_are(level: int, n_cells: int) -> None:
+    """With more people in a node than 16 bits count, and with attributes that are counted together."""
+    rng = np.random.default_rng(level)
+    n, sizes = 150_000, (255, 200, 8, 7, 3, 2)
+    codes = [rng.integers(0, size, n) for size in sizes]
+    codes[1] = np.where(rng.random(n) < 0.1, sizes[1], codes[1])
+    outcome = rng.random(n) < 0.3 + 0.2 * (codes[0] > 100) * (codes[2] == 3) + 0.1 * (codes[1] < 20)
+    data = AuditData(
+        attributes=tuple(
+            Attribute(name=f"x{k}", kind="numeric", values=np.arange(float(size))) if size > 100 else
+            Attribute(name=f"x{k}", kind="nominal", levels=tuple(map(str, range(size))))
+            for k, size in enumerate(sizes)
+        ),
+        codes=tuple(compact(code, size) for code, size in zip(codes, sizes, strict=True)),
+        cells=(outcome + (n_cells - 2) * (rng.random(n) < 0.5)).astype(np.uint8),
+        counts=np.ones(n, np.int64),
+        n_cells=n_cells,
+    )  # fmt: skip
+    rates = RateCounter(RATES[n_cells][-1], n_cells)
+    forests = []
+    for is_available in (True, False):
+        rngs = [np.random.default_rng(each) for each in range(2)]
+        with pytest.MonkeyPatch.context() as patch, instructions(level):
+            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
+            forests.append(grow_forest(data, rates, GrowthRules(attributes_per_node=5), rngs))
+    assert forests[0].n_nodes > 20
     assert_same(*forests)
 
 
@@ -108,8 +156,16 @@ def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int) 
     assert ours.bit_generator.state == theirs.bit_generator.state
 
 
-@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
-def test_histograms_are_those_of_the_counter_in_memory(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+@given(
+    seed=st.integers(0, 10**6),
+    n_cells=st.sampled_from([2, 4]),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    level=LEVELS,
+)
+def test_histograms_are_those_of_the_counter_in_memory(
+    seed: int, n_cells: int, weighted: bool, missing: bool, level: int
+) -> None:
     """Counted level by level without a single test, both counters tell the same."""
     data = random_data(seed, 300, n_cells, weighted, missing)
     samples = [data.counts, np.where(np.arange(300) % 3, data.counts, 0)]
@@ -128,11 +184,21 @@ def test_histograms_are_those_of_the_counter_in_memory(seed: int, n_cells: int, 
         rngs = [np.random.default_rng(seed), np.random.default_rng(seed + 1)]
         return grow(counter, data.attributes, data.scores(), rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
 
-    assert_same(grown(Untested()), grown(MemoryCounter(data, samples)))
+    with instructions(level):
+        ours = grown(Untested())
+    assert_same(ours, grown(MemoryCounter(data, samples)))
 
 
-@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
-def test_leaves_hold_whom_their_criteria_describe(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+@given(
+    seed=st.integers(0, 10**6),
+    n_cells=st.sampled_from([2, 4]),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    level=LEVELS,
+)
+def test_leaves_hold_whom_their_criteria_describe(
+    seed: int, n_cells: int, weighted: bool, missing: bool, level: int
+) -> None:
     """People who were not there when the trees grew, with levels never seen, are at the leaves where NumPy says."""
     everyone = random_data(seed, 3000, n_cells, weighted, missing)
     first = np.arange(3000) < 300
@@ -142,14 +208,23 @@ def test_leaves_hold_whom_their_criteria_describe(seed: int, n_cells: int, weigh
     forest = grow_forest(data, rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
     present = {a: [0, 1] for a, attribute in enumerate(data.attributes) if attribute.kind == "ordinal"}
     leaves = Leaves(forest=forest, at=np.flatnonzero(forest.is_leaf), present=present)
-    usual = leaves.count(others, threads=2)
+    with instructions(level):
+        usual = leaves.count(others, threads=2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packed, "available", lambda data: False)
         assert leaves.count(others).tolist() == usual.tolist()
 
 
-@given(seed=st.integers(0, 10**6), n_cells=st.sampled_from([2, 4]), weighted=st.booleans(), missing=st.booleans())
-def test_nodes_hold_whom_their_criteria_describe(seed: int, n_cells: int, weighted: bool, missing: bool) -> None:
+@given(
+    seed=st.integers(0, 10**6),
+    n_cells=st.sampled_from([2, 4]),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    level=LEVELS,
+)
+def test_nodes_hold_whom_their_criteria_describe(
+    seed: int, n_cells: int, weighted: bool, missing: bool, level: int
+) -> None:
     """Sent down the trees or held against the criterion of every node, the same people are counted."""
     everyone = random_data(seed, 2000, n_cells, weighted, missing)
     first = np.arange(2000) < 300
@@ -159,19 +234,20 @@ def test_nodes_hold_whom_their_criteria_describe(seed: int, n_cells: int, weight
     forest = grow_forest(data, rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
     nodes = NodeMembers(forest, data.attributes)
     expected = Members.count(nodes, others)
-    assert nodes.count(others, threads=2).tolist() == expected.tolist()
+    with instructions(level):
+        assert nodes.count(others, threads=2).tolist() == expected.tolist()
     many = others.with_cells(np.arange(n_cells) + 150, 200)
     assert nodes.count(many).tolist() == Members.count(nodes, many).tolist()
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250))
-def test_fields_of_a_layout_do_not_overlap(sizes: list[int], n_cells: int) -> None:
+def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int) -> None:
     """Every code has bits of its own, above those of the cell, and words are not left empty."""
-    layout = Layout.of(np.array(sizes, dtype=np.int64), n_cells)
+    layout = Layout.of(largest, n_cells)
     assert 1 << layout.cell_bits >= n_cells
     used: dict[int, int] = {}
-    for size, word, shift in zip(sizes, layout.word.tolist(), layout.shift.tolist(), strict=True):
-        bits = ((1 << size.bit_length()) - 1) << shift
+    for code, word, shift in zip(largest, layout.word.tolist(), layout.shift.tolist(), strict=True):
+        bits = ((1 << code.bit_length()) - 1) << shift
         assert bits < 2**64
         assert not bits & ((1 << layout.cell_bits) - 1)
         assert not used.get(word, 0) & bits
@@ -183,8 +259,9 @@ def small_visit() -> dict[str, Any]:
     """Arguments of `visit` for a node of two rows, all in order."""
     one = np.zeros(1, np.int64)
     return {
-        "word": np.array([0]), "shift": np.array([1]), "size": np.array([2]), "nominal": np.zeros(1, np.uint8),
-        "scores": np.array([0.0, 1.0]), "start": one, "end": one + 2, "attribute": one, "cut": one,
+        "word": np.array([0]), "shift": np.array([1]), "width": np.array([2]), "size": np.array([2]),
+        "nominal": np.zeros(1, np.uint8), "scores": np.array([0.0, 1.0]),
+        "start": one, "end": one + 2, "attribute": one, "cut": one,
         "missing_left": one, "bits": one.astype(np.uint64), "table_at": one - 1, "left": one, "right": one + 1,
         "tables": np.zeros(3, np.uint8), "drawn": np.array([0, 0]), "min_bucket": np.array([1, 1]), "hits": one + 2,
         "bases": one + 3, "critical": np.zeros(0), "rows": np.array([3, 0], np.uint64), "weights": None,
@@ -216,6 +293,8 @@ def test_a_visit_parts_a_node() -> None:
         {"drawn": np.array([0, 0, 0])},
         {"shift": np.array([63])},
         {"shift": np.array([0])},
+        {"width": np.array([64])},
+        {"width": np.array([-1])},
         {"word": np.array([1])},
         {"scores": np.array([0.0])},
         {"statistic": np.zeros((1, 1))},
@@ -235,8 +314,9 @@ def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
 def small_descent() -> dict[str, Any]:
     """Arguments of `descend` for two rows and a tree with two leaves."""
     return {
-        "word": np.array([0]), "shift": np.array([1]), "size": np.array([2]), "nominal": np.zeros(1, np.uint8),
-        "scores": np.array([0.0, 1.0]), "rows": np.array([0, 3], np.uint64), "counts": None,
+        "word": np.array([0]), "shift": np.array([1]), "width": np.array([2]), "size": np.array([2]),
+        "nominal": np.zeros(1, np.uint8), "scores": np.array([0.0, 1.0]),
+        "rows": np.array([0, 3], np.uint64), "counts": None,
         "parent": np.array([-1, 0, 0]), "attribute": np.array([0, -1, -1]), "left": np.array([1, -1, -1]),
         "right": np.array([2, -1, -1]), "cut": np.array([0, -1, -1]), "table_at": np.array([-1, -1, -1]),
         "tables": np.zeros(3, np.uint8), "out": np.zeros((3, 2), np.int64),

@@ -4,6 +4,7 @@
  * last bit. Buffers come through the checked buffer protocol, and every request is checked against their lengths before
  * the GIL is released; codes and cells are trusted to fit their fields.
  */
+#include "_parting.h"
 #include "_tests.h"
 
 /* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
@@ -256,7 +257,7 @@ done:
 
 /* The arrays of `visit`. */
 enum {
-    WORD, SHIFT, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT, TABLES,
+    WORD, SHIFT, WIDTH, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT, TABLES,
     DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, VISITED_WEIGHTS, NODE_START, NODE_END, STATISTIC, DF, STATE,
     FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
     N_VISITED
@@ -314,7 +315,7 @@ visit(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &disjoint, &arrays)) {
         return NULL;
     }
-    static const int widths[N_VISITED] = {8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8,
+    static const int widths[N_VISITED] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8,
                                           8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
     Buffer b[N_VISITED];
     Work work;
@@ -401,8 +402,8 @@ count(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "nnnO", &n_words, &cell_bits, &n_cells, &arrays)) {
         return NULL;
     }
-    enum { COUNTED = 5, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
-    static const int widths[N] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 4, 8, 8};
+    enum { COUNTED = 6, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
+    static const int widths[N] = {8, 8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 4, 8, 8};
     Buffer b[N];
     Work work;
     memset(&work, 0, sizeof(work));
@@ -420,7 +421,7 @@ count(PyObject *self, PyObject *args)
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i], a = INTS(ATTRIBUTES)[i];
         fits = INTS(STARTS)[i] >= 0 && n >= 0 && INTS(ENDS)[i] <= n_rows && a >= 0 && a < k;
-        room += !fits ? 0 : n < INTS(2)[a] + 1 ? n : INTS(2)[a] + 1;
+        room += !fits ? 0 : n < INTS(3)[a] + 1 ? n : INTS(3)[a] + 1;
     }
     if (!fits || room > capacity || (b[WEIGHTS].width && length(&b[WEIGHTS]) < n_rows)) {
         PyErr_SetString(PyExc_ValueError, "count: arrays do not fit");
@@ -478,7 +479,7 @@ done:
  * of cell c at leaf i, or, everywhere, at any node. Children come after their parents; tables have an entry for every code and one for missing
  * values.
  */
-enum { ROWS = 5, COUNTS, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
+enum { ROWS = 6, COUNTS, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
        N_DESCENDED };
 
 /* The people of every cell among some rows. */
@@ -606,7 +607,7 @@ descend(PyObject *self, PyObject *args)
                           &arrays)) {
         return NULL;
     }
-    static const int widths[N_DESCENDED] = {8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
+    static const int widths[N_DESCENDED] = {8, 8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
     Buffer b[N_DESCENDED];
     Work work;
     Descent d;
@@ -631,8 +632,8 @@ descend(PyObject *self, PyObject *args)
         fits = a < k && INTS(NODE_PARENT)[i] < i &&
                (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
                           INTS(NODE_RIGHT)[i] < n_nodes &&
-                          (table_at >= 0 ? table_at + INTS(2)[a] < length(&b[NODE_TABLES])
-                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(2)[a])));
+                          (table_at >= 0 ? table_at + INTS(3)[a] < length(&b[NODE_TABLES])
+                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a])));
     }
     if (!fits) {
         PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
@@ -680,11 +681,25 @@ done:
     return result;
 }
 
+/* use_vectors(level): whether newer instructions are used; never more than the processor has. Returns what it was. */
+static PyObject *
+use_vectors(PyObject *self, PyObject *args)
+{
+    int level;
+    if (!PyArg_ParseTuple(args, "i", &level)) {
+        return NULL;
+    }
+    const int before = vectors, best = best_vectors();
+    vectors = level < 0 ? NO_VECTORS : level < best ? level : best;
+    return PyLong_FromLong(before);
+}
+
 static PyMethodDef methods[] = {
     {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
     {"sample", sample, METH_VARARGS, "Packed rows drawn without replacement."},
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
     {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
+    {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},
     {"visit", visit, METH_VARARGS, "Parts nodes, and counts, tests and cuts their attributes."},
     {NULL, NULL, 0, NULL},
 };
@@ -694,5 +709,6 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_packed", NULL, 0, m
 PyMODINIT_FUNC
 PyInit__packed(void)
 {
+    start_vectors();
     return PyModule_Create(&module);
 }

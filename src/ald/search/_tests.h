@@ -6,7 +6,7 @@
 #ifndef ALD_TESTS_H
 #define ALD_TESTS_H
 
-#include "_rows.h"
+#include "_counting.h"
 #include "_sums.h"
 #include <math.h>
 
@@ -27,21 +27,67 @@ segment_sum(const double *v, int64_t n)
     return n == 0 ? 0.0 : n == 1 ? v[0] : v[0] + pairwise(v + 1, n - 1);
 }
 
-/* The sum of integers below 2^53: exact in any order, and therefore in four parts. */
+/* Integers below 2^53 are added exactly in any order, and therefore side by side. */
+#define SIDE_BY_SIDE 16
+
 INLINE double
 total_of(const double *count, int64_t n)
 {
-    double parts[4] = {0, 0, 0, 0};
+    double parts[SIDE_BY_SIDE] = {0}, sum = 0.0;
     int64_t e = 0;
-    for (; e + 4 <= n; e += 4) {
-        for (int j = 0; j < 4; j++) {
+    for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+        for (int j = 0; j < SIDE_BY_SIDE; j++) {
             parts[j] += count[e + j];
         }
     }
     for (; e < n; e++) {
         parts[0] += count[e];
     }
-    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    for (int j = 0; j < SIDE_BY_SIDE; j++) {
+        sum += parts[j];
+    }
+    return sum;
+}
+
+/* Running sums of integers: of four quarters first, whose sums are then added. */
+INLINE void
+running_sums(double *v, int64_t n)
+{
+    const int64_t quarter = n / 4;
+    for (int64_t e = 1; e < quarter; e++) {
+        for (int64_t start = 0; start < 4 * quarter; start += quarter) {
+            v[start + e] += v[start + e - 1];
+        }
+    }
+    for (int64_t start = quarter; quarter > 0 && start < 4 * quarter; start += quarter) {
+        const double before = v[start - 1];
+        for (int64_t e = start; e < start + quarter; e++) {
+            v[e] += before;
+        }
+    }
+    for (int64_t e = quarter > 0 ? 4 * quarter : 1; e < n; e++) {
+        v[e] += v[e - 1];
+    }
+}
+
+/* The largest of some numbers, and of 0. */
+INLINE double
+largest_of(const double *v, int64_t n)
+{
+    double parts[SIDE_BY_SIDE] = {0}, largest = 0.0;
+    int64_t e = 0;
+    for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+        for (int j = 0; j < SIDE_BY_SIDE; j++) {
+            parts[j] = v[e + j] > parts[j] ? v[e + j] : parts[j];
+        }
+    }
+    for (; e < n; e++) {
+        largest = v[e] > largest ? v[e] : largest;
+    }
+    for (int j = 0; j < SIDE_BY_SIDE; j++) {
+        largest = parts[j] > largest ? parts[j] : largest;
+    }
+    return largest;
 }
 
 /* The people of some cells, per code that occurs, and their total. */
@@ -85,14 +131,17 @@ scale_scores(const Work *work, const Field *field, int64_t n, double *x)
     const double *scores = field->scores;
     const int64_t *code = work->code;
     double low = n ? scores[code[0]] : 0.0, high = n ? scores[code[n - 1]] : 0.0, width = high - low;
+    for (int64_t e = 0; e < n; e++) {
+        x[e] = scores[code[e]];
+    }
     if (isinf(width)) {
         for (int64_t e = 0; e < n; e++) {
-            x[e] = (scores[code[e]] / 2 - low / 2) / (high / 2 - low / 2);
+            x[e] = (x[e] / 2 - low / 2) / (high / 2 - low / 2);
         }
     }
     else if (width > 0) {
         for (int64_t e = 0; e < n; e++) {
-            x[e] = (scores[code[e]] - low) / width;
+            x[e] = (x[e] - low) / width;
         }
     }
     else {
@@ -150,10 +199,8 @@ add_two_sample(const Work *work, int64_t n, double hits, double bases, int first
 {
     double *hit = work->hit, *base = work->base, *cut = work->cut;
     const int small = bases <= SMALL;
-    for (int64_t e = 1; e < n; e++) {
-        hit[e] += hit[e - 1];
-        base[e] += base[e - 1];
-    }
+    running_sums(hit, n);
+    running_sums(base, n);
     const double margin = hits * (bases - hits), most = bases - 1;
     for (int64_t e = 0; e < n; e++) {
         const double cross = cross_product(hit[e], base[e], hits, bases, small);
@@ -179,30 +226,25 @@ INLINE int64_t
 best_cut(const Work *work, int64_t n, int64_t n_observed, int64_t min_bucket, double *best, double *unrestricted)
 {
     const double *cut = work->cut;
-    const int64_t capacity = work->capacity;
-    *best = 0.0;
-    *unrestricted = 0.0;
-    int64_t left = 0, from = -1, to = -1;
-    for (int64_t e = 0; e < n; e++) {
-        for (Py_ssize_t c = 0; c < work->n_cells; c++) {
-            left += (int64_t)work->count[c * capacity + e];
-        }
-        if (left < n_observed && cut[e] > *unrestricted) {
-            *unrestricted = cut[e];
-        }
-        if (left >= min_bucket && n_observed - left >= min_bucket) {
-            from = from < 0 ? e : from;
-            to = e;
-            if (cut[e] > *best) {
-                *best = cut[e];
-            }
-        }
+    double *left = work->v;
+    add_cells(work, -1, n, left);
+    running_sums(left, n);
+    /* Every code has someone, so that these numbers ascend. */
+    const double least = (double)min_bucket, most = (double)(n_observed - min_bucket);
+    int64_t from = 0, to = n;
+    while (from < n && left[from] < least) {
+        from++;
     }
+    while (to > from && left[to - 1] > most) {
+        to--;
+    }
+    *unrestricted = largest_of(cut, n - 1);
+    *best = largest_of(cut + from, to - from);
     if (*best <= 0) {
         return -1;
     }
     const double threshold = *best - TIE * *best;
-    for (int64_t e = from; e <= to; e++) {
+    for (int64_t e = from; e < to; e++) {
         if (cut[e] > 0 && cut[e] >= threshold) {
             return e;
         }
@@ -378,10 +420,9 @@ split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const
     int64_t *left = found->left + request * work->n_cells;
     for (Py_ssize_t c = 0; c < work->n_cells; c++) {
         const double *count = work->count + c * work->capacity;
-        left[c] = 0;
-        for (int64_t e = 0; e < n; e++) {
-            const int is_left = field->nominal ? (int)(left_bits >> work->code[e] & 1) : e <= last;
-            left[c] += is_left ? (int64_t)count[e] : 0;
+        left[c] = field->nominal ? 0 : (int64_t)total_of(count, last + 1);
+        for (int64_t e = 0; field->nominal && e < n; e++) {
+            left[c] += left_bits >> work->code[e] & 1 ? (int64_t)count[e] : 0;
         }
     }
     found->left_bits[request] = left_bits;

@@ -43,14 +43,15 @@ class Layout:
 
     word: IntArray
     shift: IntArray
+    bits: IntArray
     n_words: int
     cell_bits: int
 
     @classmethod
-    def of(cls, sizes: IntArray, n_cells: int) -> Layout:
-        """The widest codes first, each into the first word that has room."""
+    def of(cls, largest: Sequence[int], n_cells: int) -> Layout:
+        """The widest codes first, each into the first word that has room. largest: of the codes of every attribute."""
         cell_bits = max(1, (n_cells - 1).bit_length())
-        width = [int(size).bit_length() for size in sizes]
+        width = [code.bit_length() for code in largest]
         used: list[int] = []
         word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
         for k in sorted(range(len(width)), key=lambda k: -width[k]):
@@ -59,12 +60,13 @@ class Layout:
                 used.append(cell_bits)
             word[k], shift[k] = at, min(used[at], 63)
             used[at] += width[k]
-        return cls(word=word, shift=shift, n_words=max(1, len(used)), cell_bits=cell_bits)
+        bits = np.array(width, dtype=np.int64)
+        return cls(word=word, shift=shift, bits=bits, n_words=max(1, len(used)), cell_bits=cell_bits)
 
 
 def words_per_row(data: AuditData) -> int:
-    """How many words a packed row has."""
-    return Layout.of(np.array([attribute.size for attribute in data.attributes]), data.n_cells).n_words
+    """How many words a packed row has at most."""
+    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells).n_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +222,8 @@ class PackedCounter:
             nominal, scores = np.zeros(len(self._sizes), np.uint8), np.zeros(int(self._sizes.sum()))
         else:
             nominal, scores = plan.nominal, plan.scores
-        return self._layout.word, self._layout.shift, self._sizes, nominal, scores
+        layout = self._layout
+        return layout.word, layout.shift, layout.bits, self._sizes, nominal, scores
 
     def _settle(self) -> None:
         """Moves all rows to where the last split sends them."""
@@ -318,9 +321,8 @@ def _all_ones(counts: IntArray) -> bool:
 
 def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
     """The packed rows of coded data."""
-    sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
-    layout = Layout.of(sizes, data.n_cells)
     n = len(data.cells)
+    layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells)
     packed = np.empty((n, layout.n_words), np.uint64)
 
     def pack(part: slice) -> None:
@@ -343,7 +345,7 @@ def count_leaves(
     """
     layout, packed = _pack(data, threads)
     sizes = np.array([each.size for each in data.attributes], dtype=np.int64)
-    fields = layout.word, layout.shift, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
+    fields = layout.word, layout.shift, layout.bits, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
     counts = None if _all_ones(data.counts) else data.counts
     # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
     block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))

@@ -1,0 +1,377 @@
+/* Counting packed rows: histograms of codes and cells.
+ *
+ * Several attributes of few bits are counted together, as one: an addition to a histogram of both costs no more than to
+ * that of one. The histogram of each comes out of it by sums.
+ */
+#ifndef ALD_COUNTING_H
+#define ALD_COUNTING_H
+
+#include "_rows.h"
+
+/* Rows that are counted before sums are taken: they fit 16 bits. */
+#define JOINT_ROWS 32768
+/* Numbers that are added side by side. */
+#define LANES 32
+
+/* The bits of a word that a field and the cell have. */
+INLINE uint64_t
+own_bits(const Work *work, const Field *field)
+{
+    return field->codes << field->bit | work->cell_mask;
+}
+
+INLINE uint64_t
+joint_bits(const Work *work, const Joint *joint)
+{
+    uint64_t bits = 0;
+    for (int j = 0; j < joint->n_fields; j++) {
+        bits |= own_bits(work, joint->fields[j]);
+    }
+    return bits;
+}
+
+#if HAS_VECTORS
+/* Two histograms at a time: their additions do not wait for one another. */
+#define COUNT_PAIR(NAME, A, B)                                                             \
+    WITH_BITS static void NAME(const uint64_t *one, const uint64_t *two, int64_t n, Py_ssize_t step, \
+                               uint64_t of_a, A *a, uint64_t of_b, B *b)                   \
+    {                                                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            a[_pext_u64(one[i * step], of_a)] += 1;                                        \
+            b[_pext_u64(two[i * step], of_b)] += 1;                                        \
+        }                                                                                  \
+    }
+COUNT_PAIR(count_joint_joint, uint16_t, uint16_t)
+COUNT_PAIR(count_joint_lone, uint16_t, uint32_t)
+COUNT_PAIR(count_lone_lone, uint32_t, uint32_t)
+
+WITH_BITS static void
+count_joint(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t bits, uint16_t *histogram)
+{
+    for (int64_t i = 0; i < n; i++) {
+        histogram[_pext_u64(rows[i * step], bits)] += 1;
+    }
+}
+
+WITH_BITS static void
+count_lone(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t bits, uint32_t *histogram)
+{
+    for (int64_t i = 0; i < n; i++) {
+        histogram[_pext_u64(rows[i * step], bits)] += 1;
+    }
+}
+#endif
+
+INLINE uint64_t
+bin(uint64_t word, const Field *field, uint64_t cell_mask)
+{
+    return (word >> field->down & field->mask) | (word & cell_mask);
+}
+
+/* Without an instruction that gathers bits: two attributes at most, the lower one first, or one twice. */
+#define COUNT_PORTABLY(NAME, TYPE)                                                         \
+    MANY_VERSIONS static void NAME(const Work *work, const Joint *joint, const uint64_t *rows, int64_t n, \
+                                   TYPE *histogram)                                        \
+    {                                                                                      \
+        const Field a = *joint->fields[0], b = *joint->fields[joint->n_fields - 1];        \
+        const uint64_t cell_mask = work->cell_mask;                                        \
+        const unsigned down = joint->n_fields > 1 ? b.bit - a.width : 0;                   \
+        const uint64_t mask = joint->n_fields > 1 ? b.codes << a.width : 0;                \
+        const Py_ssize_t step = work->n_words;                                             \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            const uint64_t word = rows[i * step];                                          \
+            histogram[bin(word, &a, cell_mask) | (word >> down & mask)] += 1;              \
+        }                                                                                  \
+    }
+COUNT_PORTABLY(count_joint_portably, uint16_t)
+COUNT_PORTABLY(count_lone_portably, uint32_t)
+
+/* One attribute of rows that stand for several people. */
+MANY_VERSIONS static void
+count_weighted(const Work *work, const Field *field, const uint64_t *rows, const int64_t *weights, int64_t n)
+{
+    const Field a = *field;
+    const uint64_t cell_mask = work->cell_mask;
+    const Py_ssize_t step = work->n_words;
+    for (int64_t i = 0; i < n; i++) {
+        a.histogram[bin(rows[i * step + a.word], &a, cell_mask)] += (uint32_t)weights[i];
+    }
+}
+
+/* Moves a joint histogram into those of its attributes. Sums fit 16 bits, as the number of rows does. */
+MANY_VERSIONS static void
+take_apart(const Work *work, const Joint *joint, uint16_t *histogram)
+{
+    unsigned width = joint->width;
+    for (int j = joint->n_fields - 1; j > 0; j--) {
+        /* The topmost attribute: sums per cell of its blocks, which are then added up. */
+        const Field *field = joint->fields[j];
+        const unsigned bits = field->width - (unsigned)work->cell_bits;
+        width -= bits;
+        const int64_t block = (int64_t)1 << width, lanes = block < LANES ? block : LANES;
+        for (int64_t code = 0; code < (int64_t)1 << bits; code++) {
+            uint16_t *of_code = histogram + code * block, sums[LANES] = {0};
+            if (lanes == LANES) {
+                for (int64_t i = 0; i < block; i += LANES) {
+                    for (int64_t lane = 0; lane < LANES; lane++) {
+                        sums[lane] += of_code[i + lane];
+                    }
+                }
+            }
+            else {
+                memcpy(sums, of_code, (size_t)block * sizeof(uint16_t));
+            }
+            uint32_t *people = field->histogram + (code << work->cell_bits);
+            for (int64_t lane = 0; lane < lanes; lane++) {
+                people[lane & (int64_t)work->cell_mask] += sums[lane];
+            }
+            if (code > 0) {
+                for (int64_t i = 0; i < block; i++) {
+                    histogram[i] += of_code[i];
+                }
+                memset(of_code, 0, (size_t)block * sizeof(uint16_t));
+            }
+        }
+    }
+    uint32_t *people = joint->fields[0]->histogram;
+    for (int64_t i = 0; i < (int64_t)1 << width; i++) {
+        people[i] += histogram[i];
+    }
+    memset(histogram, 0, ((size_t)1 << width) * sizeof(uint16_t));
+}
+
+/* Adds a field to the first joint that has room for it, or opens one. Returns the number of joints. */
+INLINE Py_ssize_t
+join(const Work *work, Joint *joints, Py_ssize_t n, const Field *field, unsigned room)
+{
+    const unsigned bits = field->width - (unsigned)work->cell_bits;
+    const int most = vectors == NO_VECTORS ? 2 : MOST_JOINED;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Joint *joint = &joints[i];
+        if (joint->word == field->word && joint->width + bits <= room && joint->n_fields < most) {
+            int at = joint->n_fields++;
+            for (; at > 0 && joint->fields[at - 1]->bit > field->bit; at--) {
+                joint->fields[at] = joint->fields[at - 1];
+            }
+            joint->fields[at] = field;
+            joint->width += bits;
+            return n;
+        }
+    }
+    joints[n] = (Joint){.word = field->word, .width = field->width, .n_fields = 1, .fields = {field}};
+    return n + 1;
+}
+
+/* Which attributes are counted together, joints of several first. Fewer rows leave room for fewer bits: taking a
+ * histogram apart must not cost more than counting. */
+INLINE Py_ssize_t
+join_all(const Work *work, int64_t n, const int64_t *drawn)
+{
+    Joint *joints = work->joints;
+    unsigned room = 0;
+    while (room < JOINT_BITS && (int64_t)2 << room <= n) {
+        room++;
+    }
+    Py_ssize_t found = 0;
+    /* The wide ones first: narrow ones fill up what they leave. */
+    for (int narrow = 0; narrow < 2; narrow++) {
+        for (Py_ssize_t j = 0; j < work->n_drawn; j++) {
+            const Field *field = &work->fields[drawn[j]];
+            if ((2 * field->width <= JOINT_BITS) == narrow) {
+                found = join(work, joints, found, field, room);
+            }
+        }
+    }
+    Py_ssize_t several = 0;
+    for (Py_ssize_t i = 0; i < found; i++) {
+        if (joints[i].n_fields > 1) {
+            const Joint joint = joints[i];
+            joints[i] = joints[several];
+            joints[several++] = joint;
+        }
+    }
+    return found;
+}
+
+#if HAS_VECTORS
+static void
+count_two(const Work *work, const Joint *a, const Joint *b, const uint64_t *rows, int64_t n)
+{
+    const Py_ssize_t step = work->n_words;
+    const uint64_t *of_a = rows + a->word, *of_b = rows + b->word;
+    const uint64_t bits_a = joint_bits(work, a), bits_b = joint_bits(work, b);
+    uint32_t *lone_a = a->fields[0]->histogram, *lone_b = b->fields[0]->histogram;
+    if (b->n_fields > 1) {
+        count_joint_joint(of_a, of_b, n, step, bits_a, work->joint, bits_b, work->joint + JOINT_ROOM / 2);
+        take_apart(work, a, work->joint);
+        take_apart(work, b, work->joint + JOINT_ROOM / 2);
+    }
+    else if (a->n_fields > 1) {
+        count_joint_lone(of_a, of_b, n, step, bits_a, work->joint, bits_b, lone_b);
+        take_apart(work, a, work->joint);
+    }
+    else {
+        count_lone_lone(of_a, of_b, n, step, bits_a, lone_a, bits_b, lone_b);
+    }
+}
+#endif
+
+static void
+count_single(const Work *work, const Joint *joint, const uint64_t *rows, int64_t n)
+{
+    const uint64_t *of_joint = rows + joint->word;
+    uint32_t *lone = joint->fields[0]->histogram;
+#if HAS_VECTORS
+    if (vectors != NO_VECTORS) {
+        if (joint->n_fields > 1) {
+            count_joint(of_joint, n, work->n_words, joint_bits(work, joint), work->joint);
+            take_apart(work, joint, work->joint);
+        }
+        else {
+            count_lone(of_joint, n, work->n_words, joint_bits(work, joint), lone);
+        }
+        return;
+    }
+#endif
+    if (joint->n_fields > 1) {
+        count_joint_portably(work, joint, of_joint, n, work->joint);
+        take_apart(work, joint, work->joint);
+    }
+    else {
+        count_lone_portably(work, joint, of_joint, n, lone);
+    }
+}
+
+/* Adds rows to the histograms of the drawn attributes, in blocks that stay in the cache. */
+static void
+count_rows(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn)
+{
+    const Py_ssize_t n_joints = weights == NULL ? join_all(work, n, drawn) : 0;
+    const int64_t at_once = weights == NULL ? JOINT_ROWS : BLOCK;
+    for (int64_t start = 0; start < n; start += at_once) {
+        const int64_t some = n - start < at_once ? n - start : at_once;
+        const uint64_t *block = rows + start * work->n_words;
+        Py_ssize_t i = 0;
+#if HAS_VECTORS
+        for (; vectors != NO_VECTORS && i + 2 <= n_joints; i += 2) {
+            count_two(work, &work->joints[i], &work->joints[i + 1], block, some);
+        }
+#endif
+        for (; i < n_joints; i++) {
+            count_single(work, &work->joints[i], block, some);
+        }
+        for (Py_ssize_t j = 0; weights != NULL && j < work->n_drawn; j++) {
+            count_weighted(work, &work->fields[drawn[j]], block, weights + start, some);
+        }
+    }
+}
+
+/* The codes with anyone, of two cells, and the people of these. Returns how many codes there are. */
+MANY_VERSIONS static int64_t
+compact_pairs(const uint32_t *histogram, int64_t size, int64_t *code, uint32_t *pairs)
+{
+    int64_t found = 0;
+    for (int64_t value = 0; value < size; value++) {
+        const uint32_t first = histogram[2 * value], second = histogram[2 * value + 1];
+        code[found] = value;
+        pairs[2 * found] = first;
+        pairs[2 * found + 1] = second;
+        found += (first | second) != 0;
+    }
+    return found;
+}
+
+#if HAS_VECTORS
+/* Eight codes at a time. Code and pairs have room for eight more. */
+WITH_VECTORS static int64_t
+compact_eight_pairs(const uint32_t *histogram, int64_t size, int64_t *code, uint32_t *pairs)
+{
+    int64_t found = 0, value = 0;
+    __m512i codes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    for (; value + 8 <= size; value += 8) {
+        const __m512i people = _mm512_loadu_si512(histogram + 2 * value);
+        const __mmask8 some = _mm512_test_epi64_mask(people, people);
+        _mm512_storeu_si512(code + found, _mm512_maskz_compress_epi64(some, codes));
+        _mm512_storeu_si512(pairs + 2 * found, _mm512_maskz_compress_epi64(some, people));
+        codes = _mm512_add_epi64(codes, _mm512_set1_epi64(8));
+        found += __builtin_popcount(some);
+    }
+    for (; value < size; value++) {
+        const uint32_t first = histogram[2 * value], second = histogram[2 * value + 1];
+        code[found] = value;
+        pairs[2 * found] = first;
+        pairs[2 * found + 1] = second;
+        found += (first | second) != 0;
+    }
+    return found;
+}
+#define COMPACTED(...) (vectors == ALL_VECTORS ? compact_eight_pairs : compact_pairs)(__VA_ARGS__)
+#else
+#define COMPACTED compact_pairs
+#endif
+
+/* Moves the codes that occur out of a histogram, which is empty after it; missing values are counted, not moved.
+ * Returns the number of codes. */
+INLINE int64_t
+compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, int64_t *missing)
+{
+    const Py_ssize_t n_cells = work->n_cells;
+    const int64_t capacity = work->capacity;
+    uint32_t *histogram = field->histogram;
+    int64_t *code = work->code;
+    double *count = work->count;
+    uint32_t *last = histogram + (field->size << work->cell_bits);
+    for (Py_ssize_t c = 0; c < n_cells; c++) {
+        missing[c] = last[c];
+        last[c] = 0;
+    }
+    int64_t found = 0;
+    if (4 * n < field->size) {
+        /* Few rows: the codes that occur are found without looking at those that do not. */
+        uint64_t *seen = work->seen;
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t value = (rows[i * work->n_words + field->word] >> field->down & field->mask) >> work->cell_bits;
+            seen[value >> 6] |= (uint64_t)1 << (value & 63);
+        }
+        seen[field->size >> 6] &= ~((uint64_t)1 << (field->size & 63));
+        for (int64_t at = 0; at <= field->size >> 6; at++) {
+            uint64_t bits = seen[at];
+            seen[at] = 0;
+            while (bits) {
+                int64_t value = at * 64 + __builtin_ctzll(bits);
+                bits &= bits - 1;
+                uint32_t *people = histogram + (value << work->cell_bits);
+                code[found] = value;
+                for (Py_ssize_t c = 0; c < n_cells; c++) {
+                    count[c * capacity + found] = (double)people[c];
+                    people[c] = 0;
+                }
+                found++;
+            }
+        }
+        return found;
+    }
+    if (n_cells == 2 && work->cell_bits == 1) {
+        found = COMPACTED(histogram, field->size, code, work->pairs);
+        for (int64_t e = 0; e < found; e++) {
+            count[e] = (double)work->pairs[2 * e];
+            count[capacity + e] = (double)work->pairs[2 * e + 1];
+        }
+    }
+    else {
+        for (int64_t value = 0; value < field->size; value++) {
+            const uint32_t *people = histogram + (value << work->cell_bits);
+            uint32_t any = 0;
+            code[found] = value;
+            for (Py_ssize_t c = 0; c < n_cells; c++) {
+                count[c * capacity + found] = (double)people[c];
+                any |= people[c];
+            }
+            found += any != 0;
+        }
+    }
+    memset(histogram, 0, (size_t)(field->size << work->cell_bits) * sizeof(uint32_t));
+    return found;
+}
+
+#endif

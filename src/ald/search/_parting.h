@@ -1,0 +1,167 @@
+/* How the rows of a node part: in place. */
+#ifndef ALD_PARTING_H
+#define ALD_PARTING_H
+
+#include "_rows.h"
+
+/* How the rows of a node part: by a table (1 for left, 0 for right, 2 for nowhere), by bits, or by a cut. */
+typedef struct {
+    const Field *field;
+    int64_t cut;
+    int missing; /* where missing values go, as in tables; of a cut only */
+    uint64_t left, right;
+    const uint8_t *table;
+    int loses;   /* whether anyone may go nowhere */
+} Side;
+
+INLINE int
+side_of(uint64_t word, const Side *side)
+{
+    const Field *field = side->field;
+    const uint64_t code = word >> field->bit & field->codes;
+    if (side->table != NULL) {
+        return side->table[code];
+    }
+    if (field->nominal) {
+        return side->left >> code & 1 ? 1 : side->right >> code & 1 ? 0 : 2;
+    }
+    return (int64_t)code <= side->cut ? 1 : (int64_t)code < field->size ? 0 : side->missing;
+}
+
+/* Where a code goes, of rows of one word: FIRST is 1 for those that go before all others. */
+#define BY_BITS (first >> code & 1)
+#define BY_CUT (code <= first)
+#define BY_CUT_OR ((code <= first) | (code == other))
+#define BETWEEN ((code > first) & (code < other))
+
+/* One row at a time, without a branch: where people go is not predictable. Functions of their own: their loops need all
+ * registers. */
+#define PART(NAME, FIRST)                                                                  \
+    MANY_VERSIONS static int64_t NAME(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t first, \
+                                      uint64_t other)                                      \
+    {                                                                                      \
+        int64_t l = 0;                                                                     \
+        (void)other;                                                                       \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            const uint64_t word = rows[i], code = word >> bit & codes;                     \
+            rows[i] = rows[l];                                                             \
+            rows[l] = word;                                                                \
+            l += (int64_t)(FIRST);                                                         \
+        }                                                                                  \
+        return l;                                                                          \
+    }
+PART(part_by_bits, BY_BITS)
+PART(part_by_cut, BY_CUT)
+PART(part_by_cut_or, BY_CUT_OR)
+PART(part_between, BETWEEN)
+
+#if HAS_VECTORS
+/* The same of eight rows at a time. */
+#define EIGHT_BY_BITS _mm512_test_epi64_mask(_mm512_srlv_epi64(firsts, code), ones)
+#define EIGHT_BY_CUT _mm512_cmple_epu64_mask(code, firsts)
+#define EIGHT_BY_CUT_OR (_mm512_cmple_epu64_mask(code, firsts) | _mm512_cmpeq_epu64_mask(code, others))
+#define EIGHT_BETWEEN (_mm512_cmpgt_epu64_mask(code, firsts) & _mm512_cmplt_epu64_mask(code, others))
+
+/* Rows that are read at a time, and the least for which that pays. */
+#define READ 32
+#define LEAST_READ (3 * READ)
+
+/* In place, from both ends: the rows of either end are put aside, so that there is always room for as many on both sides
+ * as are read. Eight rows are put in order, those that go first in front, and written as they are to both sides: what is
+ * too many there lies in room that will be written again. */
+#define PART_EIGHT(NAME, SLOW, FIRST, EIGHT)                                               \
+    WITH_VECTORS static int64_t NAME(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t first, \
+                                     uint64_t other)                                       \
+    {                                                                                      \
+        if (n < LEAST_READ) {                                                              \
+            return SLOW(rows, n, bit, codes, first, other);                                \
+        }                                                                                  \
+        const __m512i firsts = _mm512_set1_epi64((long long)first), others = _mm512_set1_epi64((long long)other); \
+        const __m512i all_codes = _mm512_set1_epi64((long long)codes), ones = _mm512_set1_epi64(1); \
+        const __m128i shift = _mm_cvtsi32_si128((int)bit);                                 \
+        uint64_t aside[3 * READ];                                                          \
+        memcpy(aside, rows, READ * sizeof(uint64_t));                                      \
+        memcpy(aside + READ, rows + n - READ, READ * sizeof(uint64_t));                    \
+        int64_t from = READ, to = n - READ, left = 0, right = n;                           \
+        (void)others;                                                                      \
+        (void)ones;                                                                        \
+        while (to - from >= READ) {                                                        \
+            const int at_left = from - left <= right - to;                                 \
+            const uint64_t *next = rows + (at_left ? from : to - READ);                    \
+            from += at_left ? READ : 0;                                                    \
+            to -= at_left ? 0 : READ;                                                      \
+            __m512i word[READ / 8];                                                        \
+            for (int j = 0; j < READ / 8; j++) {                                           \
+                word[j] = _mm512_loadu_si512(next + 8 * j);                                \
+            }                                                                              \
+            for (int j = 0; j < READ / 8; j++) {                                           \
+                const __m512i code = _mm512_and_si512(_mm512_srl_epi64(word[j], shift), all_codes); \
+                const __mmask8 mask = (__mmask8)(EIGHT);                                   \
+                const __m512i order = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)places[mask])); \
+                const __m512i ordered = _mm512_permutexvar_epi64(order, word[j]);          \
+                const int64_t n_first = __builtin_popcount(mask);                          \
+                _mm512_storeu_si512(rows + left, ordered);                                 \
+                _mm512_storeu_si512(rows + right - 8, ordered);                            \
+                left += n_first;                                                           \
+                right -= 8 - n_first;                                                      \
+            }                                                                              \
+        }                                                                                  \
+        memcpy(aside + 2 * READ, rows + from, (size_t)(to - from) * sizeof(uint64_t));     \
+        for (int64_t i = 0; i < 2 * READ + (to - from); i++) {                             \
+            const uint64_t word = aside[i], code = word >> bit & codes;                    \
+            const int64_t is_first = (int64_t)(FIRST);                                     \
+            rows[left] = word;                                                             \
+            rows[right - 1] = word;                                                        \
+            left += is_first;                                                              \
+            right -= 1 - is_first;                                                         \
+        }                                                                                  \
+        return left;                                                                       \
+    }
+PART_EIGHT(part_eight_by_bits, part_by_bits, BY_BITS, EIGHT_BY_BITS)
+PART_EIGHT(part_eight_by_cut, part_by_cut, BY_CUT, EIGHT_BY_CUT)
+PART_EIGHT(part_eight_by_cut_or, part_by_cut_or, BY_CUT_OR, EIGHT_BY_CUT_OR)
+PART_EIGHT(part_eight_between, part_between, BETWEEN, EIGHT_BETWEEN)
+#define PARTED(NAME) (vectors == ALL_VECTORS ? part_eight_##NAME : part_##NAME)
+#else
+#define PARTED(NAME) part_##NAME
+#endif
+
+/* Puts the rows of one side (as in tables) before all others, in place. Returns how many they are. */
+INLINE int64_t
+part_rows(const Work *work, uint64_t *rows, int64_t *weights, int64_t n, const Side *side, int wanted)
+{
+    const Py_ssize_t n_words = work->n_words;
+    const Field field = *side->field;
+    if (n_words == 1 && weights == NULL && side->table == NULL) {
+        const uint64_t size = (uint64_t)field.size, cut = (uint64_t)side->cut;
+        if (field.nominal) {
+            return PARTED(by_bits)(rows, n, field.bit, field.codes, wanted ? side->left : side->right, 0);
+        }
+        if (!wanted) {
+            return PARTED(between)(rows, n, field.bit, field.codes, cut, size);
+        }
+        if (side->missing == 1) {
+            return PARTED(by_cut_or)(rows, n, field.bit, field.codes, cut, size);
+        }
+        return PARTED(by_cut)(rows, n, field.bit, field.codes, cut, 0);
+    }
+    int64_t l = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t *row = rows + i * n_words, *first = rows + l * n_words;
+        const int is_first = side_of(row[field.word], side) == wanted;
+        for (Py_ssize_t w = 0; w < n_words; w++) {
+            const uint64_t word = row[w];
+            row[w] = first[w];
+            first[w] = word;
+        }
+        if (weights != NULL) {
+            const int64_t weight = weights[i];
+            weights[i] = weights[l];
+            weights[l] = weight;
+        }
+        l += is_first;
+    }
+    return l;
+}
+
+#endif
