@@ -16,6 +16,7 @@ from ald.arrays import AnyArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald.criterion import Condition, Interval, Levels
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
+from ald.data.drawing import Drawer, kept, people_drawn
 from ald.threads import in_threads
 
 # Up to this many rows identical rows are always merged; above it only where that pays.
@@ -84,6 +85,11 @@ class AuditData:
         """Number of people."""
         return int(self.counts.sum())
 
+    @property
+    def one_each(self) -> bool:
+        """Whether every row is one person."""
+        return self.total == len(self.cells) and (self.total == 0 or int(self.counts.min()) == 1)
+
     def cell_counts(self) -> IntArray:
         """Number of people per confusion cell."""
         return weighted_bincount(self.cells, self.counts, self.n_cells)
@@ -113,9 +119,19 @@ class AuditData:
         """
         if self.design.half is not None:
             first = np.where(self.design.half == 0, self.counts, 0)
+        elif self.design is PLAIN and self.one_each and Drawer.available(self.total):
+            n = int(share * self.total)
+            bits = Drawer(self.total).pick(n, rng)
+            return self._kept(bits, True, n, threads), self._kept(bits, False, self.total - n, threads)
         else:
             first = self.sample(share, rng)
         return self.with_counts(first, threads), self.with_counts(self.counts - first, threads)
+
+    def _kept(self, bits: AnyArray, wanted: bool, n: int, threads: int) -> AuditData:
+        """The n people, one in each row, who are in a sample, or are not."""
+        some = threads if n >= _WORTH_A_THREAD else 1
+        cells, *codes = in_threads(lambda column: kept(column, bits, wanted, n), (self.cells, *self.codes), some)
+        return replace(self, codes=tuple(codes), cells=cells, counts=np.ones(n, np.int64))
 
     def sample(self, share: float, rng: np.random.Generator) -> IntArray:
         """How many people of each row are in a random sample of a share of all people, or of all clusters."""
@@ -181,7 +197,7 @@ def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     """How many of `n` people drawn without replacement fall into each cell (multivariate hypergeometric)."""
     total = int(counts.sum())
     if total <= PEOPLE_PER_ROW * counts.size:
-        return rng.multivariate_hypergeometric(counts, n, method="count")
+        return people_drawn(counts, n, rng)
     if total <= _MARGINALS_LIMIT:
         return rng.multivariate_hypergeometric(counts, n, method="marginals")
     # Everyone tosses a coin, then a random part of those drawn too many is given back (or the opposite): a random

@@ -5,7 +5,7 @@
  * fuse a product and a sum into one rounding (-ffp-contract=off). Buffers come through the checked buffer protocol, and their lengths are
  * checked before the GIL is released.
  */
-#include "_buffers.h"
+#include "../_buffers.h"
 #include "_sums.h"
 
 #define MOST_CELLS 65536

@@ -5,7 +5,7 @@
  * request is checked against their lengths before the GIL is released. Codes, cells and row numbers are
  * trusted: a code is below its attribute's size, a cell below n_cells, a row number below n_rows.
  */
-#include "_buffers.h"
+#include "../_buffers.h"
 
 static int
 compare_codes(const void *a, const void *b)

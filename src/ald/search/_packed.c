@@ -7,15 +7,6 @@
 #include "_parting.h"
 #include "_tests.h"
 
-/* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
-typedef struct {
-    void *state;
-    uint64_t (*next_uint64)(void *state);
-    uint32_t (*next_uint32)(void *state);
-    double (*next_double)(void *state);
-    uint64_t (*next_raw)(void *state);
-} BitGenerator;
-
 /* Buffers of all items of a tuple. None gives an empty one where its width is negative. Writable from `outputs` on. */
 static int
 get_buffers(PyObject *tuple, Buffer *buffers, const int *widths, Py_ssize_t n, Py_ssize_t outputs)
@@ -109,147 +100,124 @@ done:
     return result;
 }
 
-/* As NumPy's random_interval: the same numbers from the same generator. */
-static inline uint64_t
-below(BitGenerator *generator, uint64_t most)
+/* Copies the rows whose bit is 1, from row `at` on, and counts their cells. */
+static void
+select_rows(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n_words, Py_ssize_t at, Py_ssize_t n,
+            uint64_t cell_mask, uint64_t *out, Py_ssize_t written, int64_t *cells)
 {
-    uint64_t mask = most, value;
-    if (most == 0) {
-        return 0;
+    for (Py_ssize_t i = at; i < n; i++) {
+        if (!(bits[i / 64] >> i % 64 & 1)) {
+            continue;
+        }
+        for (Py_ssize_t w = 0; w < n_words; w++) {
+            out[written * n_words + w] = rows[i * n_words + w];
+        }
+        cells[rows[i * n_words] & cell_mask] += 1;
+        written++;
     }
-    for (int by = 1; by < 64; by *= 2) {
-        mask |= mask >> by;
-    }
-    do {
-        value = generator->next_uint32(generator->state) & mask;
-    } while (value > most);
-    return value;
 }
 
-/* Picks people from the list, each once. Places are drawn a few ahead, so that memory has time to bring them. */
-#define AHEAD 64
-#define PICK(TAKE)                                                                         \
-    do {                                                                                   \
-        Py_ssize_t places[AHEAD];                                                          \
-        for (Py_ssize_t start = 0; start < picked; start += AHEAD) {                       \
-            const Py_ssize_t some = picked - start < AHEAD ? picked - start : AHEAD;       \
-            for (Py_ssize_t j = 0; j < some; j++) {                                        \
-                const Py_ssize_t i = start + j;                                            \
-                places[j] = i + (Py_ssize_t)below(generator, (uint64_t)(people - i - 1));  \
-                __builtin_prefetch(&order[places[j]], 1);                                  \
-            }                                                                              \
-            for (Py_ssize_t j = 0; j < some; j++) {                                        \
-                const Py_ssize_t at = places[j];                                           \
-                TAKE;                                                                      \
-                order[at] = order[start + j];                                              \
-            }                                                                              \
-        }                                                                                  \
-    } while (0)
+#if HAS_VECTORS
+/* The same of rows of one word and two cells, eight at a time, while there is room for as many: what is written too much
+ * is written over by the next ones. Returns how many rows were looked at. */
+WITH_VECTORS static Py_ssize_t
+select_eight(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n, uint64_t *out, Py_ssize_t room,
+             Py_ssize_t *written, int64_t *cells)
+{
+    Py_ssize_t at = 0, done = 0, ones = 0;
+    const __m512i one = _mm512_set1_epi64(1);
+    for (; at + 64 <= n && done + 64 <= room; at += 64) {
+        const uint64_t word = bits[at / 64];
+        for (int j = 0; j < 8; j++) {
+            const __mmask8 some = (__mmask8)(word >> 8 * j);
+            const __m512i eight = _mm512_loadu_si512(rows + at + 8 * j);
+            _mm512_storeu_si512(out + done, _mm512_maskz_compress_epi64(some, eight));
+            done += __builtin_popcount(some);
+            ones += __builtin_popcount(_mm512_mask_test_epi64_mask(some, eight, one));
+        }
+    }
+    cells[0] += done - ones;
+    cells[1] += ones;
+    *written = done;
+    return at;
+}
+#endif
 
-/* sample(generator, n_words, n_people, k, cell_bits, arrays): k people without replacement, in the order of their rows.
+/* select(n_words, cell_bits, arrays): the rows of a sample.
  *
- * The same ones as multivariate_hypergeometric(counts, k, method="count") of NumPy's generator draws. counts: the
- * people of every row, or None: one each. Rows with anyone drawn go to `out`, and how many they are to out_weights,
- * which is None if counts are. cells[c]: how many people are in cell c. Returns the number of rows written.
+ * bits: one per person, 1 for those drawn. counts: the people of every row, in order, or None: one each; taken: how many
+ * of them are drawn. Rows with anyone drawn go to `out`, and how many these are to out_weights, which is None if counts
+ * are. cells[c]: how many people are in cell c. Returns the number of rows written.
  */
 static PyObject *
-sample(PyObject *self, PyObject *args)
+select_sample(PyObject *self, PyObject *args)
 {
-    PyObject *capsule, *arrays;
-    Py_ssize_t n_words, people, k, cell_bits;
-    if (!PyArg_ParseTuple(args, "OnnnnO", &capsule, &n_words, &people, &k, &cell_bits, &arrays)) {
+    PyObject *arrays;
+    Py_ssize_t n_words, cell_bits;
+    if (!PyArg_ParseTuple(args, "nnO", &n_words, &cell_bits, &arrays)) {
         return NULL;
     }
-    BitGenerator *generator = PyCapsule_GetPointer(capsule, "BitGenerator");
-    if (generator == NULL) {
-        return NULL;
-    }
-    static const int widths[5] = {8, -8, 8, -8, 8};
-    Buffer b[5];
-    uint32_t *order = NULL, *drawn = NULL;
-    uint8_t *is_drawn = NULL;
+    enum { ROWS_IN, BITS_IN, TAKEN, ROWS_OUT, WEIGHTS_OUT, CELLS_OUT, N_SELECTED };
+    static const int widths[N_SELECTED] = {8, -8, -8, 8, -8, 8};
+    Buffer b[N_SELECTED];
     PyObject *result = NULL;
-    if (get_buffers(arrays, b, widths, 5, 2) < 0) {
+    if (get_buffers(arrays, b, widths, N_SELECTED, ROWS_OUT) < 0) {
         goto done;
     }
-    const uint64_t *rows = b[0].view.buf;
-    const int counted = b[1].width != 0;
-    const int64_t *counts = counted ? b[1].view.buf : NULL;
-    uint64_t *out = b[2].view.buf;
-    int64_t *out_weights = counted ? b[3].view.buf : NULL, *cells = b[4].view.buf;
-    const Py_ssize_t n = n_words > 0 ? length(&b[0]) / n_words : 0;
-    int fits = n_words >= 1 && n * n_words == length(&b[0]) && people < UINT32_MAX && k >= 0 && k <= people &&
-               cell_bits >= 0 && cell_bits <= 16 && length(&b[4]) == (Py_ssize_t)1 << cell_bits &&
-               counted == (b[3].width != 0) && length(&b[2]) >= (k < n ? k : n) * n_words;
+    const int counted = b[TAKEN].width != 0;
+    const uint64_t *rows = b[ROWS_IN].view.buf, *bits = b[BITS_IN].view.buf;
+    const int64_t *taken = b[TAKEN].view.buf;
+    uint64_t *out = b[ROWS_OUT].view.buf;
+    int64_t *weights = b[WEIGHTS_OUT].view.buf, *cells = b[CELLS_OUT].view.buf;
+    const Py_ssize_t n = n_words > 0 ? length(&b[ROWS_IN]) / n_words : 0;
+    int fits = n_words >= 1 && n * n_words == length(&b[ROWS_IN]) && cell_bits >= 0 && cell_bits <= 16 &&
+               length(&b[CELLS_OUT]) == (Py_ssize_t)1 << cell_bits && counted == (b[WEIGHTS_OUT].width != 0) &&
+               counted == (b[BITS_IN].width == 0);
+    Py_ssize_t some = 0;
     if (fits && counted) {
-        int64_t sum = 0;
-        fits = length(&b[1]) == n && length(&b[3]) * n_words == length(&b[2]);
+        fits = length(&b[TAKEN]) == n;
         for (Py_ssize_t i = 0; fits && i < n; i++) {
-            fits = counts[i] >= 0 && counts[i] <= people - sum;
-            sum += fits ? counts[i] : 0;
+            some += taken[i] > 0;
         }
-        fits = fits && sum == people;
     }
-    if (!fits || (!counted && people != n)) {
-        PyErr_SetString(PyExc_ValueError, "sample: arrays do not fit");
+    else if (fits) {
+        fits = length(&b[BITS_IN]) == (n + 63) / 64;
+        for (Py_ssize_t w = 0; fits && w < length(&b[BITS_IN]); w++) {
+            some += __builtin_popcountll(bits[w]);
+        }
+        fits = fits && (n % 64 == 0 || bits[n / 64] >> n % 64 == 0);
+    }
+    const Py_ssize_t room = fits ? length(&b[ROWS_OUT]) / n_words : 0;
+    if (!fits || some > room || (counted && length(&b[WEIGHTS_OUT]) < some)) {
+        PyErr_SetString(PyExc_ValueError, "select: arrays do not fit");
         goto done;
     }
-    order = malloc((size_t)(people + 1) * sizeof(uint32_t));
-    drawn = calloc(counted ? (size_t)n + 1 : 1, sizeof(uint32_t));
-    is_drawn = malloc(counted ? 1 : (size_t)n + 1);
-    if (order == NULL || drawn == NULL || is_drawn == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    Py_ssize_t written = 0;
     Py_BEGIN_ALLOW_THREADS
-    const int left_out = k > people / 2;
-    const Py_ssize_t picked = left_out ? people - k : k;
     const uint64_t mask = ((uint64_t)1 << cell_bits) - 1;
-    const Py_ssize_t capacity = length(&b[2]) / n_words;
-    memset(cells, 0, (size_t)b[4].view.len);
-    /* Every row is written below, the next one over it if nobody of it was drawn. */
+    memset(cells, 0, (size_t)b[CELLS_OUT].view.len);
+    Py_ssize_t at = 0, written = 0;
     if (counted) {
-        uint32_t *next = order;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            for (int64_t person = 0; person < counts[i]; person++) {
-                *next++ = (uint32_t)i;
+        for (; at < n; at++) {
+            if (taken[at] <= 0) {
+                continue;
             }
-        }
-        PICK(drawn[order[at]] += 1);
-        for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
-            const int64_t some = left_out ? counts[i] - drawn[i] : drawn[i];
-            for (Py_ssize_t w = 0; w < n_words; w++) {
-                out[written * n_words + w] = rows[i * n_words + w];
-            }
-            out_weights[written] = some;
-            cells[rows[i * n_words] & mask] += some;
-            written += some > 0;
+            memcpy(out + written * n_words, rows + at * n_words, (size_t)n_words * sizeof(uint64_t));
+            weights[written++] = taken[at];
+            cells[rows[at * n_words] & mask] += taken[at];
         }
     }
     else {
-        for (Py_ssize_t i = 0; i < n; i++) {
-            order[i] = (uint32_t)i;
+#if HAS_VECTORS
+        if (vectors == ALL_VECTORS && n_words == 1 && cell_bits == 1) {
+            at = select_eight(bits, rows, n, out, room, &written, cells);
         }
-        for (Py_ssize_t i = 0; i < n; i++) {
-            is_drawn[i] = (uint8_t)left_out;
-        }
-        PICK(is_drawn[order[at]] = (uint8_t)!left_out);
-        for (Py_ssize_t i = 0; i < n && written < capacity; i++) {
-            for (Py_ssize_t w = 0; w < n_words; w++) {
-                out[written * n_words + w] = rows[i * n_words + w];
-            }
-            cells[rows[i * n_words] & mask] += is_drawn[i];
-            written += is_drawn[i];
-        }
+#endif
+        select_rows(bits, rows, n_words, at, n, mask, out, written, cells);
     }
     Py_END_ALLOW_THREADS
-    result = PyLong_FromSsize_t(written);
+    result = PyLong_FromSsize_t(some);
 done:
-    free(order);
-    free(drawn);
-    free(is_drawn);
-    release(b, 5);
+    release(b, N_SELECTED);
     return result;
 }
 
@@ -681,22 +649,9 @@ done:
     return result;
 }
 
-/* use_vectors(level): whether newer instructions are used; never more than the processor has. Returns what it was. */
-static PyObject *
-use_vectors(PyObject *self, PyObject *args)
-{
-    int level;
-    if (!PyArg_ParseTuple(args, "i", &level)) {
-        return NULL;
-    }
-    const int before = vectors, best = best_vectors();
-    vectors = level < 0 ? NO_VECTORS : level < best ? level : best;
-    return PyLong_FromLong(before);
-}
-
 static PyMethodDef methods[] = {
     {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
-    {"sample", sample, METH_VARARGS, "Packed rows drawn without replacement."},
+    {"select", select_sample, METH_VARARGS, "The packed rows of a sample."},
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
     {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
     {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},

@@ -6,8 +6,8 @@
 #ifndef ALD_ROWS_H
 #define ALD_ROWS_H
 
-#include "_buffers.h"
-#include "_vectors.h"
+#include "../_buffers.h"
+#include "../_vectors.h"
 
 /* Unordered attributes with at most this many codes have their sides as bits of a word. */
 #define MOST_BITS 64

@@ -5,7 +5,7 @@
  * tables are checked before any of them is used. Codes and cells are trusted: a code is below its column's size, a cell
  * below n_cells.
  */
-#include "_buffers.h"
+#include "../_buffers.h"
 
 #define MOST_COLUMNS 65536
 #define MOST_PARTS 16

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import AuditData
-from ald.search import kernels
 from ald.threads import in_threads
 
 # Row visits below which another thread costs more than it saves.

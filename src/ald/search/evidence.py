@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import ByteArray, FloatArray, IntArray
 from ald.notions import RateCounter
-from ald.search import kernels
 from ald.search.segments import few_sums
 from ald.search.splitting import two_sample
 from ald.stratified import SPREAD, cmh_terms, combined_statistic

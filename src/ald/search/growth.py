@@ -9,10 +9,11 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.notions import RateCounter
-from ald.search import kernels, packed
+from ald.search import packed
 from ald.search.association import Association, associate, combine
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
 from ald.search.packed import ASK, FOUND, PackedCounter, Plan, Tested

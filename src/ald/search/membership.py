@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald.data.coded import Attribute, AuditData, numbered
-from ald.search import _numpy_kernel, kernels, packed
+from ald.search import _numpy_kernel, packed
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
 

@@ -12,9 +12,10 @@ from types import ModuleType
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
 from ald.data.coded import PEOPLE_PER_ROW, AuditData
-from ald.search import kernels
+from ald.data.drawing import Drawer, in_rows
 from ald.search.counting import Histograms, Routing
 from ald.search.tree import Forest
 from ald.threads import in_threads
@@ -135,23 +136,26 @@ class PackedCounter:
         if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
             samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
             return cls._of(data, layout, packed, samples, threads)
-        counts = None if total == len(data.cells) else data.counts
+        counts = None if data.one_each else data.counts
         n = int(share * total)
         most = min(n, len(data.cells))
         rows = np.empty((len(rngs) * most, layout.n_words), np.uint64)
         weights = None if counts is None else np.empty(len(rows), np.int64)
         cells = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
-        kernel = _kernel()
 
-        def draw(tree: int) -> int:
+        def draw(group: slice) -> list[int]:
+            drawer = Drawer(total)
+            return [select(tree, drawer.pick(n, rngs[tree])) for tree in range(group.start, group.stop)]
+
+        def select(tree: int, bits: AnyArray) -> int:
             place = slice(tree * most, (tree + 1) * most)
-            arrays = (packed, counts, rows[place], None if weights is None else weights[place], cells[tree])
-            generator = rngs[tree].bit_generator.capsule
-            return int(kernel.sample(generator, layout.n_words, total, n, layout.cell_bits, arrays))
+            taken = (bits, None) if counts is None else (None, in_rows(bits, counts))
+            arrays = (packed, *taken, rows[place], None if weights is None else weights[place], cells[tree])
+            return int(_kernel().select(layout.n_words, layout.cell_bits, arrays))
 
         # A few trees at a time: handing over single ones takes longer than drawing small samples.
         groups = kernels.chunks(np.ones(len(rngs), np.int64), 2 * some if some > 1 else 1, 1)
-        drawn = in_threads(lambda group: [draw(tree) for tree in range(group.start, group.stop)], groups, some)
+        drawn = in_threads(draw, groups, some)
         lengths = np.array([length for group in drawn for length in group], dtype=np.int64)
         starts = np.arange(len(rngs), dtype=np.int64) * most
         return cls(data, layout, rows, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from ald.search import kernels
 from ald.search.conditions import Best, Conditions
 from ald.search.scoring import Scorer
 from ald.search.segments import few_sums

@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, CodeArray, IntArray
 from ald.data.coded import AuditData, weighted_bincount
-from ald.search import kernels
 from ald.threads import in_threads
 
 _WORTH_A_THREAD = 1_000_000

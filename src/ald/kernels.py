@@ -1,4 +1,4 @@
-"""Which kernel counts: the C extension where it was built, else NumPy. Both give identical results.
+"""Which kernels work: the C extensions where they were built, else NumPy. Both give identical results.
 
 The environment variable ALD_KERNEL ("c" or "numpy") forces one, for tests and comparisons.
 """
@@ -19,7 +19,7 @@ from ald.errors import SettingError
 @cache
 def _module(name: str) -> ModuleType | None:
     try:
-        return importlib.import_module(f"ald.search.{name}")
+        return importlib.import_module(f"ald.{name}")
     except ImportError:
         return None
 
@@ -37,22 +37,27 @@ def _compiled(name: str) -> ModuleType | None:
 
 def kernel() -> ModuleType:
     """The module whose `count`, `partition` and `members` do the work."""
-    return _compiled("_kernel") or importlib.import_module("ald.search._numpy_kernel")
+    return _compiled("search._kernel") or importlib.import_module("ald.search._numpy_kernel")
 
 
 def evidence() -> ModuleType | None:
     """The module whose `statistic` compares groups; None where `ald.search.evidence` does it by NumPy."""
-    return _compiled("_evidence")
+    return _compiled("search._evidence")
 
 
 def tables() -> ModuleType | None:
     """The module whose `tables` counts people by several columns; None where `ald.search.tables` does it by NumPy."""
-    return _compiled("_tables")
+    return _compiled("search._tables")
 
 
 def packed() -> ModuleType | None:
     """The module that grows trees on packed rows; None where `ald.search.counting` and others do it by NumPy."""
-    return _compiled("_packed")
+    return _compiled("search._packed")
+
+
+def draw() -> ModuleType | None:
+    """The module that draws samples of people; None where NumPy does it."""
+    return _compiled("data._draw")
 
 
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:

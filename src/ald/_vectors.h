@@ -2,6 +2,8 @@
 #ifndef ALD_VECTORS_H
 #define ALD_VECTORS_H
 
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
@@ -56,6 +58,19 @@ start_vectors(void)
             }
         }
     }
+}
+
+/* use_vectors(level): whether newer instructions are used; never more than the processor has. Returns what it was. */
+static PyObject *
+use_vectors(PyObject *self, PyObject *args)
+{
+    int level;
+    if (!PyArg_ParseTuple(args, "i", &level)) {
+        return NULL;
+    }
+    const int before = vectors, best = best_vectors();
+    vectors = level < 0 ? NO_VECTORS : level < best ? level : best;
+    return PyLong_FromLong(before);
 }
 
 #endif

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald import SettingError
 from ald.data.columns import compact
-from ald.search import _numpy_kernel, kernels
+from ald import SettingError, kernels
+from ald.search import _numpy_kernel
 
 _kernel = pytest.importorskip("ald.search._kernel", reason="the C kernel was not built")
 
