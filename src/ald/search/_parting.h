@@ -62,30 +62,41 @@ PART(part_between, BETWEEN)
 #define EIGHT_BY_CUT_OR (_mm512_cmple_epu64_mask(code, firsts) | _mm512_cmpeq_epu64_mask(code, others))
 #define EIGHT_BETWEEN (_mm512_cmpgt_epu64_mask(code, firsts) & _mm512_cmplt_epu64_mask(code, others))
 
-/* Rows that are read at a time, and the least for which that pays. */
+/* Rows that are read at a time. */
 #define READ 32
-#define LEAST_READ (3 * READ)
+
+/* Eight rows are put in order, those that go first in front, and written as they are to both sides: what is too many
+ * there lies in room that will be written again. */
+#define PUT_EIGHT(WORD, EIGHT)                                                             \
+    do {                                                                                   \
+        const __m512i code = _mm512_and_si512(_mm512_srl_epi64(WORD, shift), all_codes);   \
+        const __mmask8 mask = (__mmask8)(EIGHT);                                           \
+        const __m512i order = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)places[mask])); \
+        const __m512i ordered = _mm512_permutexvar_epi64(order, WORD);                     \
+        const int64_t n_first = __builtin_popcount(mask);                                  \
+        _mm512_storeu_si512(rows + left, ordered);                                         \
+        _mm512_storeu_si512(rows + right - 8, ordered);                                    \
+        left += n_first;                                                                   \
+        right -= 8 - n_first;                                                              \
+    } while (0)
 
 /* In place, from both ends: the rows of either end are put aside, so that there is always room for as many on both sides
- * as are read. Eight rows are put in order, those that go first in front, and written as they are to both sides: what is
- * too many there lies in room that will be written again. */
-#define PART_EIGHT(NAME, SLOW, FIRST, EIGHT)                                               \
+ * as are read. Those put aside come last, and few rows are all put aside. */
+#define PART_EIGHT(NAME, FIRST, EIGHT)                                                     \
     WITH_VECTORS static int64_t NAME(uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t first, \
                                      uint64_t other)                                       \
     {                                                                                      \
-        if (n < LEAST_READ) {                                                              \
-            return SLOW(rows, n, bit, codes, first, other);                                \
-        }                                                                                  \
         const __m512i firsts = _mm512_set1_epi64((long long)first), others = _mm512_set1_epi64((long long)other); \
         const __m512i all_codes = _mm512_set1_epi64((long long)codes), ones = _mm512_set1_epi64(1); \
         const __m128i shift = _mm_cvtsi32_si128((int)bit);                                 \
         uint64_t aside[3 * READ];                                                          \
-        memcpy(aside, rows, READ * sizeof(uint64_t));                                      \
-        memcpy(aside + READ, rows + n - READ, READ * sizeof(uint64_t));                    \
-        int64_t from = READ, to = n - READ, left = 0, right = n;                           \
+        const int64_t each = n < 3 * READ ? 0 : READ;                                      \
+        int64_t from = each, to = n - each, left = 0, right = n, i = 0;                    \
         (void)others;                                                                      \
         (void)ones;                                                                        \
-        while (to - from >= READ) {                                                        \
+        memcpy(aside, rows, (size_t)each * sizeof(uint64_t));                              \
+        memcpy(aside + each, rows + to, (size_t)each * sizeof(uint64_t));                  \
+        while (each && to - from >= READ) {                                                \
             const int at_left = from - left <= right - to;                                 \
             const uint64_t *next = rows + (at_left ? from : to - READ);                    \
             from += at_left ? READ : 0;                                                    \
@@ -95,19 +106,16 @@ PART(part_between, BETWEEN)
                 word[j] = _mm512_loadu_si512(next + 8 * j);                                \
             }                                                                              \
             for (int j = 0; j < READ / 8; j++) {                                           \
-                const __m512i code = _mm512_and_si512(_mm512_srl_epi64(word[j], shift), all_codes); \
-                const __mmask8 mask = (__mmask8)(EIGHT);                                   \
-                const __m512i order = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)places[mask])); \
-                const __m512i ordered = _mm512_permutexvar_epi64(order, word[j]);          \
-                const int64_t n_first = __builtin_popcount(mask);                          \
-                _mm512_storeu_si512(rows + left, ordered);                                 \
-                _mm512_storeu_si512(rows + right - 8, ordered);                            \
-                left += n_first;                                                           \
-                right -= 8 - n_first;                                                      \
+                PUT_EIGHT(word[j], EIGHT);                                                 \
             }                                                                              \
         }                                                                                  \
-        memcpy(aside + 2 * READ, rows + from, (size_t)(to - from) * sizeof(uint64_t));     \
-        for (int64_t i = 0; i < 2 * READ + (to - from); i++) {                             \
+        memcpy(aside + 2 * each, rows + from, (size_t)(to - from) * sizeof(uint64_t));     \
+        /* Now there is one gap. While it has room for sixteen, both sides have room for eight. */ \
+        for (; right - left >= 16; i += 8) {                                               \
+            const __m512i word = _mm512_loadu_si512(aside + i);                            \
+            PUT_EIGHT(word, EIGHT);                                                        \
+        }                                                                                  \
+        for (; left < right; i++) {                                                        \
             const uint64_t word = aside[i], code = word >> bit & codes;                    \
             const int64_t is_first = (int64_t)(FIRST);                                     \
             rows[left] = word;                                                             \
@@ -117,10 +125,10 @@ PART(part_between, BETWEEN)
         }                                                                                  \
         return left;                                                                       \
     }
-PART_EIGHT(part_eight_by_bits, part_by_bits, BY_BITS, EIGHT_BY_BITS)
-PART_EIGHT(part_eight_by_cut, part_by_cut, BY_CUT, EIGHT_BY_CUT)
-PART_EIGHT(part_eight_by_cut_or, part_by_cut_or, BY_CUT_OR, EIGHT_BY_CUT_OR)
-PART_EIGHT(part_eight_between, part_between, BETWEEN, EIGHT_BETWEEN)
+PART_EIGHT(part_eight_by_bits, BY_BITS, EIGHT_BY_BITS)
+PART_EIGHT(part_eight_by_cut, BY_CUT, EIGHT_BY_CUT)
+PART_EIGHT(part_eight_by_cut_or, BY_CUT_OR, EIGHT_BY_CUT_OR)
+PART_EIGHT(part_eight_between, BETWEEN, EIGHT_BETWEEN)
 #define PARTED(NAME) (vectors == ALL_VECTORS ? part_eight_##NAME : part_##NAME)
 #else
 #define PARTED(NAME) part_##NAME

@@ -54,19 +54,29 @@ INLINE void
 running_sums(double *v, int64_t n)
 {
     const int64_t quarter = n / 4;
-    for (int64_t e = 1; e < quarter; e++) {
-        for (int64_t start = 0; start < 4 * quarter; start += quarter) {
-            v[start + e] += v[start + e - 1];
-        }
+    double *second = v + quarter, *third = second + quarter, *fourth = third + quarter;
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
+    for (int64_t e = 0; e < quarter; e++) {
+        a += v[e];
+        b += second[e];
+        c += third[e];
+        d += fourth[e];
+        v[e] = a;
+        second[e] = b;
+        third[e] = c;
+        fourth[e] = d;
     }
-    for (int64_t start = quarter; quarter > 0 && start < 4 * quarter; start += quarter) {
-        const double before = v[start - 1];
-        for (int64_t e = start; e < start + quarter; e++) {
-            v[e] += before;
-        }
+    b += a;
+    c += b;
+    d += c;
+    for (int64_t e = 0; e < quarter; e++) {
+        second[e] += a;
+        third[e] += b;
+        fourth[e] += c;
     }
-    for (int64_t e = quarter > 0 ? 4 * quarter : 1; e < n; e++) {
-        v[e] += v[e - 1];
+    for (int64_t e = 4 * quarter; e < n; e++) {
+        d += v[e];
+        v[e] = d;
     }
 }
 
@@ -131,8 +141,13 @@ scale_scores(const Work *work, const Field *field, int64_t n, double *x)
     const double *scores = field->scores;
     const int64_t *code = work->code;
     double low = n ? scores[code[0]] : 0.0, high = n ? scores[code[n - 1]] : 0.0, width = high - low;
-    for (int64_t e = 0; e < n; e++) {
-        x[e] = scores[code[e]];
+    if (n && code[n - 1] - code[0] == n - 1) {
+        memcpy(x, scores + code[0], (size_t)n * sizeof(double));
+    }
+    else {
+        for (int64_t e = 0; e < n; e++) {
+            x[e] = scores[code[e]];
+        }
     }
     if (isinf(width)) {
         for (int64_t e = 0; e < n; e++) {

@@ -24,7 +24,7 @@ from ald.threads import in_threads
 _WORTH_A_THREAD = 50_000
 # Rows that go down a tree together.
 _ROWS_AT_ONCE = 1 << 15
-_ROWS_PER_LEAF = 32
+_ROWS_PER_LEAF = 128
 # Rows of all samples below which drawing them in threads costs more than it saves.
 _WORTH_DRAWING_IN_THREADS = 100_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
