@@ -42,22 +42,22 @@ def rank(
     """
     key = sort_key(assessment, ranking)
     undefined = np.isnan(assessment.log_p)
-    # Simplicity and canonical order matter within ties only, whole criteria only where a few numbers are equal.
     order = np.lexsort((key, undefined))
-    numbers = np.zeros((len(key), 5), dtype=np.int64)
-    tied = order[_equal_neighbours(order, [key])]
+    # Simplicity and canonical order matter within ties only, whole criteria only where a few numbers are equal.
+    places = np.flatnonzero(_equal_neighbours(order, [key]))
+    tied = order[places]
     if tied.size == 0:
         return order
-    numbers[tied] = simplicity(criteria, tied.tolist(), attributes)
-    keys = [*numbers.T[::-1], key, undefined]
-    order = np.lexsort(keys)
-    equal = order[_equal_neighbours(order, keys)].tolist()
-    if not equal:
-        return order
-    exact = {i: criteria[i] for i in equal}
-    last = np.zeros(len(key), dtype=np.int64)
-    last[sorted(exact, key=lambda i: exact[i])] = np.arange(len(exact))
-    return np.lexsort([last, *keys])
+    keys = [*simplicity(criteria, tied.tolist(), attributes).T[::-1], key[tied], undefined[tied]]
+    among = np.lexsort(keys)
+    equal = among[_equal_neighbours(among, keys)].tolist()
+    if equal:
+        exact = {i: criteria[tied[i]] for i in equal}
+        last = np.zeros(len(tied), dtype=np.int64)
+        last[sorted(exact, key=lambda i: exact[i])] = np.arange(len(exact))
+        among = np.lexsort([last, *keys])
+    order[places] = tied[among]
+    return order
 
 
 def _equal_neighbours(order: IntArray, keys: Sequence[AnyArray]) -> BoolArray:
