@@ -30,7 +30,9 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
         tree = rng.bit_generator.seed_seq.spawn_key[-1]  # type: ignore[attr-defined]
         return hashing.sample(data, share, seed, hashing.TREE, tree)
 
-    def drawn(data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1) -> PackedCounter:
+    def drawn(
+        data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1, rows: object = None
+    ) -> PackedCounter:
         return PackedCounter.of(data, [data.sample(share, rng) for rng in rngs], threads)
 
     choose = steps.representative_candidates

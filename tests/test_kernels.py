@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald.data.columns import compact
 from ald import SettingError, kernels
+from ald.data.columns import compact
 from ald.search import _numpy_kernel
 
 _kernel = pytest.importorskip("ald.search._kernel", reason="the C kernel was not built")

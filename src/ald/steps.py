@@ -20,10 +20,12 @@ from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
 from ald.ranking import Scores, joined, listed, rank
+from ald.search import packed
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.derived import extended
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
 from ald.search.membership import NodeMembers, member_mask
+from ald.search.packed import PackedRows
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, named_in
 from ald.search.scoring import Terms as SearchTerms
@@ -197,13 +199,16 @@ def search(
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
     done = np.zeros(len(rngs))
+    rows = PackedRows.of(d1, threads) if given is None and packed.available(d1) else None
 
     def grown(part: slice, threads: int) -> Forest:
         def share(of_part: float) -> None:
             done[part] = of_part
             progress(float(done.mean()) / 2)
 
-        return grow_forest(d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share)
+        return grow_forest(
+            d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share, rows=rows
+        )
 
     forests = []
     for part in tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit):

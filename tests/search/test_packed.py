@@ -15,10 +15,11 @@ from ald.data.coded import Attribute, AuditData, draw
 from ald.data.columns import compact
 from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
 from ald.search import packed
+from ald.search.association import Association
 from ald.search.counting import MemoryCounter
-from ald.search.growth import GrowthRules, grow, grow_forest
+from ald.search.growth import GrowthRules, LevelTests, grow, grow_forest, select_by_log_p
 from ald.search.membership import Leaves, Members, NodeMembers
-from ald.search.packed import Layout, PackedCounter
+from ald.search.packed import ASK, FOUND, NONE, Layout, PackedCounter, choose
 from ald.search.tree import Forest
 
 _packed = pytest.importorskip("ald.search._packed", reason="needs the compiled kernels, which were not built")
@@ -143,13 +144,14 @@ def held(counter: PackedCounter) -> list[list[int]]:
     return [[*row, int(weight)] for row, weight in zip(rows.tolist(), weights.tolist(), strict=True)]
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1), most=st.integers(1, 40))
-def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int) -> None:
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1), most=st.integers(1, 40), level=LEVELS)
+def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, level: int) -> None:
     """The kernel draws the people that NumPy's generator would draw, and leaves the generator in the same state."""
     data = random_data(seed, n, 2)
     data = data.with_counts(np.random.default_rng(seed).integers(1, most + 1, n))
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
-    counter = PackedCounter.drawn(data, share, [ours])
+    with instructions(level):
+        counter = PackedCounter.drawn(data, share, [ours])
     expected = PackedCounter.of(data, [draw(data.counts, int(share * data.total), theirs)])
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()
@@ -253,6 +255,76 @@ def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int) -> 
         assert not used.get(word, 0) & bits
         used[word] = used.get(word, 0) | bits
     assert layout.n_words == max([1, *(word + 1 for word in used)])
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    nodes=st.integers(0, 30),
+    drawn=st.integers(1, 6),
+    tries=st.integers(1, 4),
+)
+def test_the_first_attribute_with_a_cut_is_chosen(seed: int, nodes: int, drawn: int, tries: int) -> None:
+    """In the order of log p, statistic and column, with ties, as NumPy orders them."""
+    rng = np.random.default_rng(seed)
+    requests = nodes * drawn
+    log_p = -rng.integers(0, 4, requests) * (1 + 1e-10 * rng.integers(0, 30, requests))
+    statistic = rng.integers(0, 3, requests) * (1 + 1e-10 * rng.integers(0, 30, requests))
+    significant = rng.random(requests) < 0.7
+    state = rng.choice([NONE, FOUND], requests).astype(np.uint8)
+    none = np.zeros((1, requests))
+    tested = packed.Tested(
+        statistic=none, df=none.astype(np.int64), state=state, cut=none, left_bits=none, present_bits=none, left=none,
+        observed=none,
+    )  # fmt: skip
+    tests = LevelTests(
+        nodes=np.repeat(np.arange(nodes), drawn),
+        attributes=np.zeros(requests, np.int64),
+        per_node=np.arange(nodes + 1) * drawn,
+        association=Association(statistic=statistic, df=np.ones(requests, np.int64), log_p=log_p),
+        significant=significant,
+    )
+    expected = []
+    for order in select_by_log_p(tests, tries).tolist():
+        ended = order.index(-1) if -1 in order else len(order)
+        expected.append(next((request for request in order[:ended] if state[request] == FOUND), -1))
+    chosen = choose(tested, log_p, statistic, significant, nodes, tries)
+    assert chosen is not None
+    assert chosen.tolist() == expected
+    if requests:
+        state[0] = ASK
+        assert choose(tested, log_p, statistic, significant, nodes, tries) is None
+
+
+@pytest.mark.parametrize("change", [{2: np.zeros(3, np.uint8)}, {4: np.zeros(3, np.int64)}, {0: np.zeros(4, np.int32)}])
+def test_a_choice_refuses_what_does_not_fit(change: dict[int, Any]) -> None:
+    """As many numbers as requests, and as many requests for every node."""
+    arrays = {
+        0: np.zeros(4),
+        1: np.zeros(4),
+        2: np.zeros(4, np.uint8),
+        3: np.zeros(4, np.uint8),
+        4: np.zeros(2, np.int64),
+    }
+    with pytest.raises((ValueError, TypeError)):
+        _packed.choose(2, tuple((arrays | change).values()))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize(
+    "change", [{1: np.array([16], np.uint64)}, {0: np.zeros(65, np.uint64)}, {3: np.zeros(1, np.uint64)}]
+)
+def test_a_selection_refuses_what_does_not_fit(change: dict[int, Any], level: int) -> None:
+    """A bit for every row, none behind them, and room for all that are selected."""
+    arrays: dict[int, Any] = {
+        0: np.arange(4, dtype=np.uint64), 1: np.array([0b1010], np.uint64), 2: None, 3: np.zeros(2, np.uint64), 4: None,
+        5: np.zeros(2, np.int64),
+    }  # fmt: skip
+    with instructions(level):
+        assert _packed.select(1, 1, tuple(arrays.values())) == 2
+        assert arrays[3].tolist() == [1, 3]
+        assert arrays[5].tolist() == [0, 2]
+        with pytest.raises(ValueError, match="do not fit"):
+            _packed.select(1, 1, tuple((arrays | change).values()))
 
 
 def small_visit() -> dict[str, Any]:

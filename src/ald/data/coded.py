@@ -26,6 +26,8 @@ _SAMPLE = 1 << 16
 _WORTH_A_THREAD = 1 << 17
 # Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
 _DENSE_KEYS = 8
+# Cells that are looked for one after the other.
+_FEW_CELLS = 4
 
 # Up to this many people per row a sample is drawn person by person.
 PEOPLE_PER_ROW = 16
@@ -80,18 +82,20 @@ class AuditData:
     n_cells: int
     design: Design = PLAIN
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Number of people."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def one_each(self) -> bool:
         """Whether every row is one person."""
         return self.total == len(self.cells) and (self.total == 0 or int(self.counts.min()) == 1)
 
     def cell_counts(self) -> IntArray:
         """Number of people per confusion cell."""
+        if self.one_each and self.n_cells <= _FEW_CELLS:
+            return np.array([np.count_nonzero(self.cells == cell) for cell in range(self.n_cells)], dtype=np.int64)
         return weighted_bincount(self.cells, self.counts, self.n_cells)
 
     def with_counts(self, counts: IntArray, threads: int = 1) -> AuditData:

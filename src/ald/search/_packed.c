@@ -31,12 +31,22 @@ get_buffers(PyObject *tuple, Buffer *buffers, const int *widths, Py_ssize_t n, P
 }
 
 #define FILL(TYPE)                                                                         \
-    do {                                                                                   \
-        const TYPE *code = (const TYPE *)columns[k].view.buf;                              \
-        for (Py_ssize_t i = 0; i < n; i++) {                                               \
-            column[i * n_words] |= (uint64_t)code[start + i] << shift[k];                  \
+    MANY_VERSIONS static void fill_##TYPE(const TYPE *code, Py_ssize_t n, int64_t shift, Py_ssize_t n_words, \
+                                          uint64_t *column)                                \
+    {                                                                                      \
+        if (n_words == 1) {                                                                \
+            for (Py_ssize_t i = 0; i < n; i++) {                                           \
+                column[i] |= (uint64_t)code[i] << shift;                                   \
+            }                                                                              \
+            return;                                                                        \
         }                                                                                  \
-    } while (0)
+        for (Py_ssize_t i = 0; i < n; i++) {                                               \
+            column[i * n_words] |= (uint64_t)code[i] << shift;                             \
+        }                                                                                  \
+    }
+FILL(uint8_t)
+FILL(uint16_t)
+FILL(uint32_t)
 
 /* pack(codes, cells, word, shift, n_words, out): the rows of coded columns; field k is in word[k] from bit shift[k]. */
 static PyObject *
@@ -81,10 +91,11 @@ pack(PyObject *self, PyObject *args)
         }
         for (Py_ssize_t k = 0; k < n_columns; k++) {
             uint64_t *column = rows + word[k];
+            const void *codes_of = columns[k].view.buf;
             switch (columns[k].width) {
-            case 1: FILL(uint8_t); break;
-            case 2: FILL(uint16_t); break;
-            default: FILL(uint32_t); break;
+            case 1: fill_uint8_t((const uint8_t *)codes_of + start, n, shift[k], n_words, column); break;
+            case 2: fill_uint16_t((const uint16_t *)codes_of + start, n, shift[k], n_words, column); break;
+            default: fill_uint32_t((const uint32_t *)codes_of + start, n, shift[k], n_words, column); break;
             }
         }
     }
@@ -354,6 +365,86 @@ visit(PyObject *self, PyObject *args)
 done:
     free_work(&work);
     release(b, N_VISITED);
+    return result;
+}
+
+/* The first request of a node with the smallest log p, then the largest statistic, among those that are left; -1: none.
+ * Within the tie tolerance values are equal. As ald.search.growth.select_by_log_p. */
+INLINE Py_ssize_t
+first_left(const double *log_p, const double *statistic, const uint8_t *left, Py_ssize_t n)
+{
+    double best = -INFINITY, largest = -INFINITY;
+    for (Py_ssize_t j = 0; j < n; j++) {
+        best = left[j] && -log_p[j] > best ? -log_p[j] : best;
+    }
+    const double least = best - TIE * fabs(best);
+    for (Py_ssize_t j = 0; j < n; j++) {
+        largest = left[j] && -log_p[j] >= least && statistic[j] > largest ? statistic[j] : largest;
+    }
+    const double least_statistic = largest - TIE * fabs(largest);
+    for (Py_ssize_t j = 0; j < n; j++) {
+        if (left[j] && -log_p[j] >= least && statistic[j] >= least_statistic) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+/* choose(tries, arrays): of every node the first request with a cut, of the best `tries` that are significant; -1 for
+ * none. Arrays: log p, statistic, whether it is significant, state, and what is chosen. */
+static PyObject *
+choose(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Py_ssize_t tries;
+    if (!PyArg_ParseTuple(args, "nO", &tries, &arrays)) {
+        return NULL;
+    }
+    enum { LOG_P, STATISTICS, SIGNIFICANT, STATES, CHOSEN, N };
+    static const int widths[N] = {8, 8, 1, 1, 8};
+    Buffer b[N];
+    uint8_t *left = NULL;
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N, CHOSEN) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n_nodes = length(&b[CHOSEN]), n_requests = length(&b[LOG_P]);
+    int fits = n_nodes ? n_requests % n_nodes == 0 : n_requests == 0;
+    for (int i = LOG_P; i < CHOSEN; i++) {
+        fits &= length(&b[i]) == n_requests;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "choose: arrays do not fit");
+        goto done;
+    }
+    const Py_ssize_t drawn = n_nodes ? n_requests / n_nodes : 0;
+    const double *log_p = b[LOG_P].view.buf, *statistic = b[STATISTICS].view.buf;
+    const uint8_t *state = b[STATES].view.buf;
+    left = malloc((size_t)drawn + 1);
+    if (left == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t node = 0; node < n_nodes; node++) {
+        const Py_ssize_t at = node * drawn;
+        memcpy(left, (const uint8_t *)b[SIGNIFICANT].view.buf + at, (size_t)drawn);
+        INTS(CHOSEN)[node] = -1;
+        for (Py_ssize_t attempt = 0; attempt < tries; attempt++) {
+            const Py_ssize_t first = first_left(log_p + at, statistic + at, left, drawn);
+            if (first < 0 || state[at + first] == FOUND) {
+                INTS(CHOSEN)[node] = first < 0 ? -1 : at + first;
+                break;
+            }
+            left[first] = 0;
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(left);
+    release(b, N);
     return result;
 }
 
@@ -652,6 +743,7 @@ done:
 static PyMethodDef methods[] = {
     {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
     {"select", select_sample, METH_VARARGS, "The packed rows of a sample."},
+    {"choose", choose, METH_VARARGS, "The requests by which nodes part."},
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
     {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
     {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},

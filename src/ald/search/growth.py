@@ -16,7 +16,7 @@ from ald.notions import RateCounter
 from ald.search import packed
 from ald.search.association import Association, associate, combine
 from ald.search.counting import Counter, Histograms, MemoryCounter, Routing
-from ald.search.packed import ASK, FOUND, PackedCounter, Plan, Tested
+from ald.search.packed import ASK, FOUND, PackedCounter, PackedRows, Plan, Tested
 from ald.search.segments import TIE, few_sums, integer_sums, maxima, owner
 from ald.search.splitting import Splits, best_splits
 from ald.search.tree import Forest, Level, LevelSplits, Sides, in_preorder
@@ -216,16 +216,17 @@ def grow_forest(
     effect: float = 1.0,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
+    rows: PackedRows | None = None,
 ) -> Forest:
     """Step 1: a forest of conditional inference trees, each on 0.632 of the data drawn without replacement.
 
     given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
-    inflate test statistics.
+    inflate test statistics. rows: of the data, if they are packed already.
     """
     n_cells = data.n_cells
     counter: Counter
     if given is None and packed.available(data):
-        counter = PackedCounter.drawn(data, SAMPLE_SHARE, rngs, threads)
+        counter = PackedCounter.drawn(data, SAMPLE_SHARE, rngs, threads, rows)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
         samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, drawers)
@@ -331,8 +332,7 @@ class _Grower:
         drawn = self._draw(level.tree[open_nodes], rngs)
         if drawn.size == 0:
             return _stop(level)
-        tests, cutter = self._test(counter, level, open_nodes, drawn)
-        parts = self._first_admissible(tests, cutter)
+        parts, tests = self._parts(counter, level, open_nodes, drawn)
         if parts.request.size == 0:
             return _stop(level)
         return self._step(level, tests, parts)
@@ -364,11 +364,13 @@ class _Grower:
             return np.zeros((0, m), dtype=np.int64)
         return _smallest(np.concatenate(keys), m)
 
-    def _test(self, counter: Counter, level: Level, open_nodes: IntArray, drawn: IntArray) -> tuple[LevelTests, Cutter]:
+    def _parts(self, counter: Counter, level: Level, open_nodes: IntArray, drawn: IntArray) -> tuple[Parts, LevelTests]:
+        """How the open nodes part that do, and all their tests."""
         nodes, attributes = np.repeat(open_nodes, drawn.shape[1]), drawn.ravel()
         per_node = np.arange(len(open_nodes) + 1) * drawn.shape[1]
         min_bucket = self.rules.min_bucket(level.counts[open_nodes].sum(axis=1))
         cutter: Cutter
+        tested = None
         if isinstance(counter, PackedCounter):
             tested = counter.tests(open_nodes, drawn, min_bucket, self.plan)
             association = self._association(tested)
@@ -384,7 +386,12 @@ class _Grower:
             association=association,
             significant=self._significant(association, per_node),
         )
-        return tests, cutter
+        if tested is not None and self.select is select_by_log_p:
+            columns = association.log_p, association.statistic, tests.significant
+            chosen = packed.choose(tested, *columns, len(open_nodes), self.rules.tries)
+            if chosen is not None:
+                return Parts.tested(chosen[chosen >= 0], tested, self.nominal[attributes]), tests
+        return self._first_admissible(tests, cutter), tests
 
     def _association(self, tested: Tested) -> Association:
         """What the counter found, as tests. Where nothing can be significant, the p-value is not worth its time: 1."""

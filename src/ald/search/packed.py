@@ -70,6 +70,29 @@ def words_per_row(data: AuditData) -> int:
     return Layout.of([attribute.size for attribute in data.attributes], data.n_cells).n_words
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackedRows:
+    """The rows of coded data, packed: words[row, word]."""
+
+    layout: Layout
+    words: AnyArray
+
+    @classmethod
+    def of(cls, data: AuditData, threads: int) -> PackedRows:
+        n = len(data.cells)
+        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells)
+        words = np.empty((n, layout.n_words), np.uint64)
+
+        def pack(part: slice) -> None:
+            rows = slice(part.start * _WORTH_A_THREAD, part.stop * _WORTH_A_THREAD)
+            arrays = (data.cells[rows], layout.word, layout.shift, words[rows])
+            _kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
+
+        blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
+        in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
+        return cls(layout=layout, words=words)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What every node is tested for. `hits` and `bases`: the cells of every rate, as bits.
@@ -103,6 +126,21 @@ class Tested:
     observed: IntArray
 
 
+def choose(
+    tested: Tested, log_p: FloatArray, statistic: FloatArray, significant: BoolArray, n_nodes: int, tries: int
+) -> IntArray | None:
+    """The request by which each node parts, -1 for none; None if Python has to look at some.
+
+    The first with a cut of those that `ald.search.growth.select_by_log_p` puts first.
+    """
+    if (tested.state == ASK).any():
+        return None
+    chosen = np.empty(n_nodes, np.int64)
+    arrays = (log_p, np.ascontiguousarray(statistic), significant.view(np.uint8), tested.state, chosen)
+    _kernel().choose(tries, arrays)
+    return chosen
+
+
 class PackedCounter:
     """Counts coded data in memory, as packed rows."""
 
@@ -127,10 +165,16 @@ class PackedCounter:
 
     @classmethod
     def drawn(
-        cls, data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1
+        cls,
+        data: AuditData,
+        share: float,
+        rngs: Sequence[np.random.Generator],
+        threads: int = 1,
+        rows: PackedRows | None = None,
     ) -> PackedCounter:
-        """A tree per generator, on a sample of a share of all people each."""
-        layout, packed = _pack(data, threads)
+        """A tree per generator, on a sample of a share of all people each. rows: of the data, if they are packed."""
+        everyone = rows or PackedRows.of(data, threads)
+        layout, packed = everyone.layout, everyone.words
         total = data.total
         some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
         if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
@@ -139,8 +183,8 @@ class PackedCounter:
         counts = None if data.one_each else data.counts
         n = int(share * total)
         most = min(n, len(data.cells))
-        rows = np.empty((len(rngs) * most, layout.n_words), np.uint64)
-        weights = None if counts is None else np.empty(len(rows), np.int64)
+        out = np.empty((len(rngs) * most, layout.n_words), np.uint64)
+        weights = None if counts is None else np.empty(len(out), np.int64)
         cells = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
 
         def draw(group: slice) -> list[int]:
@@ -150,7 +194,7 @@ class PackedCounter:
         def select(tree: int, bits: AnyArray) -> int:
             place = slice(tree * most, (tree + 1) * most)
             taken = (bits, None) if counts is None else (None, in_rows(bits, counts))
-            arrays = (packed, *taken, rows[place], None if weights is None else weights[place], cells[tree])
+            arrays = (packed, *taken, out[place], None if weights is None else weights[place], cells[tree])
             return int(_kernel().select(layout.n_words, layout.cell_bits, arrays))
 
         # A few trees at a time: handing over single ones takes longer than drawing small samples.
@@ -158,13 +202,13 @@ class PackedCounter:
         drawn = in_threads(draw, groups, some)
         lengths = np.array([length for group in drawn for length in group], dtype=np.int64)
         starts = np.arange(len(rngs), dtype=np.int64) * most
-        return cls(data, layout, rows, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)
+        return cls(data, layout, out, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
         """samples: per tree how often each row of the data is in its sample."""
-        layout, packed = _pack(data, threads)
-        return cls._of(data, layout, packed, samples, threads)
+        rows = PackedRows.of(data, threads)
+        return cls._of(data, rows.layout, rows.words, samples, threads)
 
     @classmethod
     def _of(
@@ -323,22 +367,6 @@ def _all_ones(counts: IntArray) -> bool:
     return bool(len(counts) == 0 or (counts.min() == 1 and counts.max() == 1))
 
 
-def _pack(data: AuditData, threads: int) -> tuple[Layout, AnyArray]:
-    """The packed rows of coded data."""
-    n = len(data.cells)
-    layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells)
-    packed = np.empty((n, layout.n_words), np.uint64)
-
-    def pack(part: slice) -> None:
-        rows = slice(part.start * _WORTH_A_THREAD, part.stop * _WORTH_A_THREAD)
-        arrays = (data.cells[rows], layout.word, layout.shift, packed[rows])
-        _kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
-
-    blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
-    in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
-    return layout, packed
-
-
 def count_leaves(
     data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
 ) -> IntArray:
@@ -347,7 +375,8 @@ def count_leaves(
     tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
     right, 2 for neither.
     """
-    layout, packed = _pack(data, threads)
+    rows = PackedRows.of(data, threads)
+    layout, packed = rows.layout, rows.words
     sizes = np.array([each.size for each in data.attributes], dtype=np.int64)
     fields = layout.word, layout.shift, layout.bits, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
     counts = None if _all_ones(data.counts) else data.counts
