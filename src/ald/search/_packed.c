@@ -594,13 +594,27 @@ descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t
         if (side->field == NULL) {
             continue;
         }
+        const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
+#if HAS_VECTORS
+        if (vectors == ALL_VECTORS && n_words == 1 && weights == NULL && work->n_cells == 2 && work->cell_bits == 1 &&
+            side->table == NULL && !side->loses && d->sides[left].field == NULL && d->sides[right].field == NULL) {
+            /* Two leaves: nobody has to move. */
+            const Tally tally = tally_rows(at, some, side);
+            int64_t *of_left = d->people + left * 2, *of_right = d->people + right * 2;
+            of_left[0] += tally.first - tally.both;
+            of_left[1] += tally.both;
+            of_right[0] += some - tally.first - (tally.second - tally.both);
+            of_right[1] += tally.second - tally.both;
+            d->end[left] = d->start[left] = d->end[right] = d->start[right] = start;
+            continue;
+        }
+#endif
         const int64_t n_left = part_rows(work, at, at_weights, some, side, 1);
         int64_t n_right = some - n_left;
         if (side->loses) {
             n_right = part_rows(work, at + n_left * n_words, weights == NULL ? NULL : at_weights + n_left, n_right,
                                 side, 0);
         }
-        const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
         d->start[left] = start;
         d->end[left] = d->start[right] = start + n_left;
         d->end[right] = start + n_left + n_right;

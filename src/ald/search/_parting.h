@@ -125,6 +125,44 @@ PART(part_between, BETWEEN)
         }                                                                                  \
         return left;                                                                       \
     }
+
+/* How many of the rows go first, are in the second of two cells, and both. */
+typedef struct {
+    int64_t first, second, both;
+} Tally;
+
+#define TALLY_EIGHT(NAME, FIRST, EIGHT)                                                    \
+    WITH_VECTORS static Tally NAME(const uint64_t *rows, int64_t n, unsigned bit, uint64_t codes, uint64_t first, \
+                                   uint64_t other)                                         \
+    {                                                                                      \
+        const __m512i firsts = _mm512_set1_epi64((long long)first), others = _mm512_set1_epi64((long long)other); \
+        const __m512i all_codes = _mm512_set1_epi64((long long)codes), ones = _mm512_set1_epi64(1); \
+        const __m128i shift = _mm_cvtsi32_si128((int)bit);                                 \
+        Tally tally = {0, 0, 0};                                                           \
+        (void)others;                                                                      \
+        for (int64_t i = 0; i < n; i += 8) {                                               \
+            const __mmask8 there = n - i < 8 ? (__mmask8)((1 << (n - i)) - 1) : 0xff;      \
+            const __m512i word = _mm512_maskz_loadu_epi64(there, rows + i);                \
+            const __m512i code = _mm512_and_si512(_mm512_srl_epi64(word, shift), all_codes); \
+            const unsigned mask = (unsigned)(EIGHT) & there, second = _mm512_test_epi64_mask(word, ones); \
+            tally.first += __builtin_popcount(mask);                                       \
+            tally.second += __builtin_popcount(second);                                    \
+            tally.both += __builtin_popcount(mask & second);                               \
+        }                                                                                  \
+        return tally;                                                                      \
+    }
+TALLY_EIGHT(tally_eight_by_bits, BY_BITS, EIGHT_BY_BITS)
+TALLY_EIGHT(tally_eight_by_cut, BY_CUT, EIGHT_BY_CUT)
+
+/* Of rows of one word and two cells, which all go left or right. */
+INLINE Tally
+tally_rows(const uint64_t *rows, int64_t n, const Side *side)
+{
+    const Field *field = side->field;
+    return field->nominal ? tally_eight_by_bits(rows, n, field->bit, field->codes, side->left, 0)
+                          : tally_eight_by_cut(rows, n, field->bit, field->codes, (uint64_t)side->cut, 0);
+}
+
 PART_EIGHT(part_eight_by_bits, BY_BITS, EIGHT_BY_BITS)
 PART_EIGHT(part_eight_by_cut, BY_CUT, EIGHT_BY_CUT)
 PART_EIGHT(part_eight_by_cut_or, BY_CUT_OR, EIGHT_BY_CUT_OR)

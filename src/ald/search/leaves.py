@@ -23,6 +23,7 @@ _LOW, _HIGH, _LEVELS, _ATTRIBUTE, _MIX = (
         0xBF58476D1CE4E5B9,
     )
 )
+_HALF, _LOWER = np.uint64(32), np.uint64(2**32 - 1)
 
 
 class LeafCriteria(Sequence[CodedCriterion]):
@@ -130,62 +131,73 @@ class _Leaves:
 
 
 def _leaves(forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int]]) -> _Leaves:
-    """Goes down all trees at once, level by level, with the bounds and levels of every node."""
-    of_sides = _side_sums(forest)
-    ranks = {a: np.searchsorted(present[a], np.arange(sizes[a] + 1)) for a in present}
+    """Goes down all trees at once, level by level.
+
+    What a node's path says about an attribute is one number: 1 + twice the node with its levels, plus 1 for its right
+    side; or the bounds, low in the upper half and high in the lower one; 0: nothing.
+    """
+    top = np.array(sizes, dtype=np.uint64)
     nodes = np.flatnonzero(forest.parent < 0)
-    top = np.array(sizes, dtype=np.int64)
-    low, high = np.zeros((len(nodes), len(top)), np.int64), np.tile(top, (len(nodes), 1))
-    levels, named_levels = np.zeros(low.shape, np.uint64), np.zeros(low.shape, np.int64)
-    found = [_Leaves(at=nodes[:0], sums=levels[:0, :0].sum(axis=1), order=np.zeros((0, 5), np.int64))]
+    said = np.zeros((len(nodes), len(top)), np.uint64)
     is_leaf = forest.is_leaf
+    found_at, found_said = [nodes[:0]], [said[:0]]
     while len(nodes):
         ends = np.flatnonzero(is_leaf[nodes] & (forest.parent[nodes] >= 0))
-        columns = low[ends], high[ends], levels[ends], named_levels[ends]
-        found.append(_described(nodes[ends], *columns, top, ranks))
+        found_at.append(nodes[ends])
+        found_said.append(said[ends])
         inner = np.flatnonzero(~is_leaf[nodes])
         parents = nodes[inner]
-        attribute, cut = forest.attribute[parents], forest.cut[parents] + 1
+        attribute, cut = forest.attribute[parents], (forest.cut[parents] + 1).astype(np.uint64)
+        now = said[inner, attribute]
+        bounds = np.where(now == 0, top[attribute], now)
+        of_levels = 2 * parents.astype(np.uint64) + np.uint64(1)
+        left = np.where(cut > 0, bounds & ~_LOWER | cut, of_levels)
+        right = np.where(cut > 0, bounds & _LOWER | cut << _HALF, of_levels + np.uint64(1))
+        said = np.concatenate([said[inner], said[inner]])
+        said[np.arange(len(said)), np.tile(attribute, 2)] = np.concatenate([left, right])
         nodes = np.concatenate([forest.left[parents], forest.right[parents]])
-        twice = np.concatenate([inner, inner])
-        low, high, levels, named_levels = (column[twice] for column in (low, high, levels, named_levels))
-        left, right = np.arange(len(parents)), np.arange(len(parents), 2 * len(parents))
-        ordered = cut > 0
-        high[left[ordered], attribute[ordered]] = cut[ordered]
-        low[right[ordered], attribute[ordered]] = cut[ordered]
-        for (sums, lengths), rows in zip(of_sides, (left, right), strict=True):
-            place = rows[~ordered], attribute[~ordered]
-            levels[place], named_levels[place] = sums[parents[~ordered]], lengths[parents[~ordered]]
-    at, sums, order = (np.concatenate([getattr(part, name) for part in found]) for name in ("at", "sums", "order"))
-    by_place = np.argsort(at, kind="stable")
-    return _Leaves(at=at[by_place], sums=sums[by_place], order=order[by_place])
+    unordered = np.concatenate(found_at)
+    place = np.empty(forest.n_nodes, np.int64)
+    place[unordered] = np.arange(len(unordered))
+    at = np.flatnonzero(is_leaf & (forest.parent >= 0))
+    return _described(forest, at, np.concatenate(found_said)[place[at]], top, present)
 
 
 def _described(
-    at: IntArray,
-    low: IntArray,
-    high: IntArray,
-    levels: AnyArray,
-    named_levels: IntArray,
-    top: IntArray,
-    ranks: Mapping[int, AnyArray],
+    forest: Forest, at: IntArray, said: AnyArray, top: AnyArray, present: Mapping[int, list[int]]
 ) -> _Leaves:
-    bounds = (low > 0) + (high < top).astype(np.int64)
-    words = bounds + named_levels
-    for a, rank in ranks.items():
-        # Ordered levels are named one by one.
-        low[:, a], high[:, a] = rank[low[:, a]], rank[high[:, a]]
-        words[:, a] = np.where(bounds[:, a] > 0, high[:, a] - low[:, a], 0)
-    attribute = np.arange(len(top), dtype=np.uint64) * _ATTRIBUTE
-    parts = low.astype(np.uint64) * _LOW + high.astype(np.uint64) * _HIGH + levels * _LEVELS + attribute
-    has = bounds + named_levels > 0
-    first = has.argmax(axis=1)
-    # Conditions that name levels have no bounds.
-    has_bounds = (bounds > 0) & ~np.isin(np.arange(len(top)), list(ranks))
-    place = np.arange(len(at)), first
-    bound = [np.where(has_bounds[place], column[place], 0) for column in (low, high)]
-    order = np.stack([np.count_nonzero(has, axis=1), words.sum(axis=1), first, *bound], axis=1)
-    return _Leaves(at=at, sums=_mixed(parts).sum(axis=1, dtype=np.uint64), order=order)
+    """What the leaves' paths say, as numbers that depend on the criterion alone."""
+    of_sides = _side_sums(forest)
+    sums, words = np.zeros(len(at), np.uint64), np.zeros(len(at), np.int64)
+    conditions, first = np.zeros(len(at), np.int64), np.full(len(at), -1, dtype=np.int64)
+    first_bounds = np.zeros((2, len(at)), np.int64)
+    nominal = np.unique(forest.attribute[forest.sides.nodes])
+    for a in range(len(top)):
+        has = np.flatnonzero(said[:, a])
+        value = said[has, a]
+        if a in nominal:
+            node, is_right = np.divmod(value.astype(np.int64) - 1, 2)
+            parts, named_levels = (
+                np.where(is_right == 1, right[node], left[node]) for left, right in zip(*of_sides, strict=True)
+            )
+            bounds = np.zeros((2, len(has)), np.int64)
+        else:
+            low, high = (value >> _HALF).astype(np.int64), (value & _LOWER).astype(np.int64)
+            named_levels = (low > 0) + (high < int(top[a])).astype(np.int64)
+            bounds = np.stack([low, high])
+            if a in present:
+                # Ordered levels are named one by one: such a condition has no bounds.
+                rank = np.searchsorted(present[a], np.arange(int(top[a]) + 1))
+                low, high = rank[low], rank[high]
+                named_levels, bounds = high - low, np.zeros_like(bounds)
+            parts = low.astype(np.uint64) * _LOW + high.astype(np.uint64) * _HIGH
+        sums[has] += _mixed(parts * _LEVELS + np.full(1, a + 1, np.uint64) * _ATTRIBUTE)
+        words[has] += named_levels
+        conditions[has] += 1
+        new = first[has] < 0
+        first[has[new]] = a
+        first_bounds[:, has[new]] = bounds[:, new]
+    return _Leaves(at=at, sums=sums, order=np.stack([conditions, words, first, *first_bounds], axis=1))
 
 
 def _mixed(values: AnyArray) -> AnyArray:
