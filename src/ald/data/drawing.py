@@ -28,7 +28,9 @@ class Drawer:
         """The bits of k people, lowest first in words of 64; they last until the next sample."""
         kernel = kernels.draw()
         assert kernel is not None
-        kernel.pick(rng.bit_generator.capsule, self._people, k, self._order, self._bits)
+        # Generators of 64 bits keep the upper half of a number for the next one of 32 bits that is asked for.
+        halves = rng.bit_generator.state.get("has_uint32") == 0
+        kernel.pick(rng.bit_generator.capsule, int(halves), self._people, k, self._order, self._bits)
         return self._bits
 
 
