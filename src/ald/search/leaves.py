@@ -13,16 +13,9 @@ from ald.arrays import AnyArray, IntArray
 from ald.search.tree import CodedCondition, CodedCriterion, Forest
 
 # Odd multipliers without a pattern: different criteria have different sums, but for accidents, which are looked at.
-_LOW, _HIGH, _LEVELS, _ATTRIBUTE, _MIX = (
-    np.uint64(value)
-    for value in (
-        0x9E3779B97F4A7C15,
-        0xC2B2AE3D27D4EB4F,
-        0x165667B19E3779F9,
-        0xD6E8FEB86659FD93,
-        0xBF58476D1CE4E5B9,
-    )
-)
+_VALUE, _ATTRIBUTE, _MIX = (np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9))
+# Levels that are bits of a number.
+_BITS = 64
 _HALF, _LOWER = np.uint64(32), np.uint64(2**32 - 1)
 
 
@@ -58,11 +51,10 @@ class LeafCriteria(Sequence[CodedCriterion]):
         if len(counts) == len(criteria):
             return criteria
         # Some have the same sum, and thereby nearly always the same criterion.
-        seen: dict[CodedCriterion, int] = {}
-        doubtful = np.flatnonzero(counts[inverse] > 1).tolist()
-        repeated = [i for i in doubtful if seen.setdefault(criteria[i], i) != i]
-        at, order = (np.delete(column, repeated, axis=0) for column in (found.at, found.order))
-        return cls(forest, at, sizes, present, order)
+        doubtful = np.flatnonzero(counts[inverse] > 1)
+        _, first = np.unique(found.said[doubtful], axis=0, return_index=True)
+        kept = np.sort(np.concatenate([np.flatnonzero(counts[inverse] == 1), doubtful[first]]))
+        return cls(forest, found.at[kept], sizes, present, found.order[kept])
 
     def __len__(self) -> int:
         return len(self.at)
@@ -123,9 +115,13 @@ def named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedC
 
 @dataclass(frozen=True, kw_only=True)
 class _Leaves:
-    """All leaves but roots, in order. sums: a number for each that depends on its criterion alone."""
+    """All leaves but roots, in order.
+
+    said: per attribute a number for what the criterion says about it, 0 for nothing; sums: one for all of these.
+    """
 
     at: IntArray
+    said: AnyArray
     sums: AnyArray
     order: IntArray
 
@@ -167,7 +163,7 @@ def _described(
     forest: Forest, at: IntArray, said: AnyArray, top: AnyArray, present: Mapping[int, list[int]]
 ) -> _Leaves:
     """What the leaves' paths say, as numbers that depend on the criterion alone."""
-    of_sides = _side_sums(forest)
+    left, right = _sides(forest, top)
     sums, words = np.zeros(len(at), np.uint64), np.zeros(len(at), np.int64)
     conditions, first = np.zeros(len(at), np.int64), np.full(len(at), -1, dtype=np.int64)
     first_bounds = np.zeros((2, len(at)), np.int64)
@@ -175,29 +171,30 @@ def _described(
     for a in range(len(top)):
         has = np.flatnonzero(said[:, a])
         value = said[has, a]
+        bounds = np.zeros((2, len(has)), np.int64)
         if a in nominal:
             node, is_right = np.divmod(value.astype(np.int64) - 1, 2)
-            parts, named_levels = (
-                np.where(is_right == 1, right[node], left[node]) for left, right in zip(*of_sides, strict=True)
+            value, named_levels = (
+                np.where(is_right == 1, there[node], here[node]) for here, there in zip(left, right, strict=True)
             )
-            bounds = np.zeros((2, len(has)), np.int64)
         else:
             low, high = (value >> _HALF).astype(np.int64), (value & _LOWER).astype(np.int64)
             named_levels = (low > 0) + (high < int(top[a])).astype(np.int64)
-            bounds = np.stack([low, high])
             if a in present:
                 # Ordered levels are named one by one: such a condition has no bounds.
                 rank = np.searchsorted(present[a], np.arange(int(top[a]) + 1))
                 low, high = rank[low], rank[high]
-                named_levels, bounds = high - low, np.zeros_like(bounds)
-            parts = low.astype(np.uint64) * _LOW + high.astype(np.uint64) * _HIGH
-        sums[has] += _mixed(parts * _LEVELS + np.full(1, a + 1, np.uint64) * _ATTRIBUTE)
+                named_levels, value = high - low, (low << 32 | high).astype(np.uint64) + np.uint64(1)
+            else:
+                bounds = np.stack([low, high])
+        said[has, a] = value
+        sums[has] += _mixed(value * _VALUE + np.full(1, a + 1, np.uint64) * _ATTRIBUTE)
         words[has] += named_levels
         conditions[has] += 1
         new = first[has] < 0
         first[has[new]] = a
         first_bounds[:, has[new]] = bounds[:, new]
-    return _Leaves(at=at, sums=sums, order=np.stack([conditions, words, first, *first_bounds], axis=1))
+    return _Leaves(at=at, said=said, sums=sums, order=np.stack([conditions, words, first, *first_bounds], axis=1))
 
 
 def _mixed(values: AnyArray) -> AnyArray:
@@ -205,15 +202,22 @@ def _mixed(values: AnyArray) -> AnyArray:
     return np.asarray(values ^ (values >> np.uint64(27)))
 
 
-def _side_sums(forest: Forest) -> list[tuple[AnyArray, IntArray]]:
-    """For left and right, per node: a number for the levels that go there, and how many they are."""
+def _sides(forest: Forest, top: AnyArray) -> list[tuple[AnyArray, IntArray]]:
+    """For left and right, per node: a number for the levels that go there, another one for others, and how many.
+
+    The number has a bit for every level, where they are few.
+    """
     sides = forest.sides
-    codes = _mixed((sides.codes.astype(np.uint64) + np.uint64(1)) * _LOW)
+    wide = np.flatnonzero(top[forest.attribute[sides.nodes]] > _BITS)
+    bits = np.uint64(1) << (sides.codes.astype(np.uint64) % np.uint64(_BITS))
     out = []
-    for kept in (sides.is_left, ~sides.is_left):
-        sums, lengths = np.zeros(forest.n_nodes, np.uint64), np.zeros(forest.n_nodes, np.int64)
-        for column, values in ((sums, np.where(kept, codes, np.uint64(0))), (lengths, kept.astype(np.int64))):
-            running = np.concatenate([values[:0], np.zeros(1, values.dtype), np.cumsum(values, dtype=values.dtype)])
-            column[sides.nodes] = running[sides.offsets[1:]] - running[sides.offsets[:-1]]
-        out.append((sums, lengths))
+    numbers: dict[tuple[int, ...], int] = {}
+    for side, kept in enumerate((sides.is_left, ~sides.is_left)):
+        levels, lengths = np.zeros(forest.n_nodes, np.uint64), np.zeros(forest.n_nodes, np.int64)
+        if len(sides.nodes):
+            levels[sides.nodes] = np.bitwise_or.reduceat(np.where(kept, bits, np.uint64(0)), sides.offsets[:-1])
+            lengths[sides.nodes] = np.add.reduceat(kept.astype(np.int64), sides.offsets[:-1])
+        for node in sides.nodes[wide].tolist():
+            levels[node] = numbers.setdefault(sides[node][side], 1 + len(numbers))
+        out.append((levels, lengths))
     return out
