@@ -55,6 +55,8 @@ def random_data(seed: int, n: int, n_cells: int, weighted: bool = False, missing
     )
 
 
+# One word, one bit for the cell, every row one person.
+PLAIN = (1, 1, -1, 63)
 # Which instructions are used: those of every processor, those that gather bits, and those that do eight rows at once.
 LEVELS = st.sampled_from([0, 1, 2])
 
@@ -138,10 +140,13 @@ def test_many_rows_are_counted_and_parted_as_few_are(level: int, n_cells: int) -
 
 
 def held(counter: PackedCounter) -> list[list[int]]:
-    """The rows of the first tree with the people that they stand for."""
-    rows = counter._rows[counter._starts[0] : counter._ends[0]]
-    weights = np.ones(len(rows)) if counter._weights is None else counter._weights[: len(rows)]
-    return [[*row, int(weight)] for row, weight in zip(rows.tolist(), weights.tolist(), strict=True)]
+    """The rows of the first tree, with the people that they stand for."""
+    word, shift = counter._layout.weight
+    rows = counter._rows[counter._starts[0] : counter._ends[0]].tolist()
+    if word < 0:
+        return [[*row, 1] for row in rows]
+    codes = [[value % 2**shift if w == word else value for w, value in enumerate(row)] for row in rows]
+    return [[*code, row[word] >> shift] for code, row in zip(codes, rows, strict=True)]
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1), most=st.integers(1, 40), level=LEVELS)
@@ -242,10 +247,10 @@ def test_nodes_hold_whom_their_criteria_describe(
     assert nodes.count(many).tolist() == Members.count(nodes, many).tolist()
 
 
-@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250))
-def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int) -> None:
-    """Every code has bits of its own, above those of the cell, and words are not left empty."""
-    layout = Layout.of(largest, n_cells)
+@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250), st.integers(1, 2**31))
+def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, most: int) -> None:
+    """Every code has bits of its own, above those of the cell and below those of people; no word is left empty."""
+    layout = Layout.of(largest, n_cells, most)
     assert 1 << layout.cell_bits >= n_cells
     used: dict[int, int] = {}
     for code, word, shift in zip(largest, layout.word.tolist(), layout.shift.tolist(), strict=True):
@@ -254,7 +259,38 @@ def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int) -> 
         assert not bits & ((1 << layout.cell_bits) - 1)
         assert not used.get(word, 0) & bits
         used[word] = used.get(word, 0) | bits
+    word, shift = layout.weight
+    assert (word >= 0) == (most > 1)
+    if most > 1:
+        assert most << shift < 2**64
+        assert used.get(word, 0) < 1 << shift
+        assert shift >= layout.cell_bits
+        used[word] = used.get(word, 0) | most << shift
     assert layout.n_words == max([1, *(word + 1 for word in used)])
+
+
+@pytest.mark.parametrize(
+    "shape", [(0, 1, -1, 63), (1, 17, -1, 63), (1, 1, 1, 63), (1, 1, -2, 63), (1, 1, 0, 0), (1, 1, 0, 64), (1, 1, 0, 2)]
+)
+def test_a_visit_refuses_rows_that_cannot_be(shape: tuple[int, int, int, int]) -> None:
+    """People are in a word that there is, above the cell and above the codes."""
+    with pytest.raises(ValueError, match="do not fit"):
+        _packed.visit(shape, 2, 0, 1, 1, tuple(small_visit().values()))
+
+
+def test_rows_stand_for_as_many_people_as_their_highest_bits_say() -> None:
+    """Seven people of the first row, two of the second, in a visit, in a selection and on their way down a tree."""
+    shape = (1, 1, 0, 8)
+    arrays = small_visit() | {"rows": np.array([3 | 2 << 8, 7 << 8], np.uint64)}
+    _packed.visit(shape, 2, 0, 1, 1, tuple(arrays.values()))
+    assert arrays["observed"].tolist() == [[7, 0], [0, 2]]
+    out, cells = np.zeros(2, np.uint64), np.zeros(2, np.int64)
+    taken = np.array([0, 5])
+    assert _packed.select(shape, (np.array([3, 0], np.uint64), None, taken, out, cells)) == 1
+    assert (out.tolist(), cells.tolist()) == ([5 << 8, 0], [5, 0])
+    descent = small_descent() | {"rows": arrays["rows"]}
+    _packed.descend(shape, 2, 0, 2, 1, 0, tuple(descent.values()))
+    assert descent["out"].tolist() == [[0, 0], [7, 0], [0, 2]]
 
 
 @given(
@@ -316,15 +352,15 @@ def test_a_choice_refuses_what_does_not_fit(change: dict[int, Any]) -> None:
 def test_a_selection_refuses_what_does_not_fit(change: dict[int, Any], level: int) -> None:
     """A bit for every row, none behind them, and room for all that are selected."""
     arrays: dict[int, Any] = {
-        0: np.arange(4, dtype=np.uint64), 1: np.array([0b1010], np.uint64), 2: None, 3: np.zeros(2, np.uint64), 4: None,
-        5: np.zeros(2, np.int64),
+        0: np.arange(4, dtype=np.uint64), 1: np.array([0b1010], np.uint64), 2: None, 3: np.zeros(2, np.uint64),
+        4: np.zeros(2, np.int64),
     }  # fmt: skip
     with instructions(level):
-        assert _packed.select(1, 1, tuple(arrays.values())) == 2
+        assert _packed.select(PLAIN, tuple(arrays.values())) == 2
         assert arrays[3].tolist() == [1, 3]
-        assert arrays[5].tolist() == [0, 2]
+        assert arrays[4].tolist() == [0, 2]
         with pytest.raises(ValueError, match="do not fit"):
-            _packed.select(1, 1, tuple((arrays | change).values()))
+            _packed.select(PLAIN, tuple((arrays | change).values()))
 
 
 def small_visit() -> dict[str, Any]:
@@ -336,7 +372,7 @@ def small_visit() -> dict[str, Any]:
         "start": one, "end": one + 2, "attribute": one, "cut": one,
         "missing_left": one, "bits": one.astype(np.uint64), "table_at": one - 1, "left": one, "right": one + 1,
         "tables": np.zeros(3, np.uint8), "drawn": np.array([0, 0]), "min_bucket": np.array([1, 1]), "hits": one + 2,
-        "bases": one + 3, "critical": np.zeros(0), "rows": np.array([3, 0], np.uint64), "weights": None,
+        "bases": one + 3, "critical": np.zeros(0), "rows": np.array([3, 0], np.uint64),
         "node_start": np.zeros(2, np.int64), "node_end": np.zeros(2, np.int64), "statistic": np.zeros((1, 2)),
         "df": np.zeros((1, 2), np.int64), "state": np.zeros(2, np.uint8), "found_cut": np.zeros(2, np.int64),
         "left_bits": np.zeros(2, np.uint64), "present_bits": np.zeros(2, np.uint64),
@@ -347,7 +383,7 @@ def small_visit() -> dict[str, Any]:
 def test_a_visit_parts_a_node() -> None:
     """One row goes left and one right, and both are counted."""
     arrays = small_visit()
-    _packed.visit(1, 1, 2, 0, 1, 1, tuple(arrays.values()))
+    _packed.visit(PLAIN, 2, 0, 1, 1, tuple(arrays.values()))
     assert (arrays["node_start"].tolist(), arrays["node_end"].tolist()) == ([0, 1], [1, 2])
     assert arrays["rows"].tolist() == [0, 3]
     assert arrays["observed"].tolist() == [[1, 0], [0, 1]]
@@ -371,7 +407,6 @@ def test_a_visit_parts_a_node() -> None:
         {"scores": np.array([0.0])},
         {"statistic": np.zeros((1, 1))},
         {"observed": np.zeros((2, 1), np.int64)},
-        {"weights": np.array([1])},
         {"rows": np.zeros(1, np.uint64)},
         {"hits": np.array([2, 2])},
         {"state": np.zeros(2, np.int64)},
@@ -380,7 +415,7 @@ def test_a_visit_parts_a_node() -> None:
 def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
     """Requests that lead out of their arrays are errors, never reads out of bounds."""
     with pytest.raises((ValueError, TypeError, BufferError)):
-        _packed.visit(1, 1, 2, 0, 1, 1, tuple((small_visit() | change).values()))
+        _packed.visit(PLAIN, 2, 0, 1, 1, tuple((small_visit() | change).values()))
 
 
 def small_descent() -> dict[str, Any]:
@@ -388,7 +423,7 @@ def small_descent() -> dict[str, Any]:
     return {
         "word": np.array([0]), "shift": np.array([1]), "width": np.array([2]), "size": np.array([2]),
         "nominal": np.zeros(1, np.uint8), "scores": np.array([0.0, 1.0]),
-        "rows": np.array([0, 3], np.uint64), "counts": None,
+        "rows": np.array([0, 3], np.uint64),
         "parent": np.array([-1, 0, 0]), "attribute": np.array([0, -1, -1]), "left": np.array([1, -1, -1]),
         "right": np.array([2, -1, -1]), "cut": np.array([0, -1, -1]), "table_at": np.array([-1, -1, -1]),
         "tables": np.zeros(3, np.uint8), "out": np.zeros((3, 2), np.int64),
@@ -398,7 +433,7 @@ def small_descent() -> dict[str, Any]:
 def test_rows_go_down_a_tree() -> None:
     """Each ends at its leaf."""
     arrays = small_descent()
-    _packed.descend(1, 1, 2, 0, 2, 1, 0, tuple(arrays.values()))
+    _packed.descend(PLAIN, 2, 0, 2, 1, 0, tuple(arrays.values()))
     assert arrays["out"].tolist() == [[0, 0], [1, 0], [0, 1]]
 
 
@@ -411,14 +446,13 @@ def test_rows_go_down_a_tree() -> None:
         {"right": np.array([3, -1, -1])},
         {"cut": np.array([2, -1, -1])},
         {"table_at": np.array([1, -1, -1])},
-        {"counts": np.array([1])},
         {"out": np.zeros((2, 2), np.int64)},
     ],
 )
 def test_a_descent_refuses_trees_that_do_not_fit(change: dict[str, Any]) -> None:
     """Trees that lead out of their arrays are errors, never reads out of bounds."""
     with pytest.raises((ValueError, TypeError, BufferError)):
-        _packed.descend(1, 1, 2, 0, 2, 1, 0, tuple((small_descent() | change).values()))
+        _packed.descend(PLAIN, 2, 0, 2, 1, 0, tuple((small_descent() | change).values()))
 
 
 def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,13 +88,14 @@ COUNT_PORTABLY(count_lone_portably, uint32_t)
 
 /* One attribute of rows that stand for several people. */
 MANY_VERSIONS static void
-count_weighted(const Work *work, const Field *field, const uint64_t *rows, const int64_t *weights, int64_t n)
+count_weighted(const Work *work, const Field *field, const uint64_t *rows, int64_t n)
 {
     const Field a = *field;
-    const uint64_t cell_mask = work->cell_mask;
+    const uint64_t cell_mask = work->cell_mask, *words = rows + a.word, *weights = rows + work->weight_word;
     const Py_ssize_t step = work->n_words;
+    const unsigned shift = work->weight_shift;
     for (int64_t i = 0; i < n; i++) {
-        a.histogram[bin(rows[i * step + a.word], &a, cell_mask)] += (uint32_t)weights[i];
+        a.histogram[bin(words[i * step], &a, cell_mask)] += (uint32_t)(weights[i * step] >> shift);
     }
 }
 
@@ -244,10 +245,11 @@ count_single(const Work *work, const Joint *joint, const uint64_t *rows, int64_t
 
 /* Adds rows to the histograms of the drawn attributes, in blocks that stay in the cache. */
 static void
-count_rows(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn)
+count_rows(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn)
 {
-    const Py_ssize_t n_joints = weights == NULL ? join_all(work, n, drawn) : 0;
-    const int64_t at_once = weights == NULL ? JOINT_ROWS : BLOCK;
+    const int weighted = work->weight_word >= 0;
+    const Py_ssize_t n_joints = weighted ? 0 : join_all(work, n, drawn);
+    const int64_t at_once = weighted ? BLOCK : JOINT_ROWS;
     for (int64_t start = 0; start < n; start += at_once) {
         const int64_t some = n - start < at_once ? n - start : at_once;
         const uint64_t *block = rows + start * work->n_words;
@@ -260,8 +262,8 @@ count_rows(const Work *work, const uint64_t *rows, const int64_t *weights, int64
         for (; i < n_joints; i++) {
             count_single(work, &work->joints[i], block, some);
         }
-        for (Py_ssize_t j = 0; weights != NULL && j < work->n_drawn; j++) {
-            count_weighted(work, &work->fields[drawn[j]], block, weights + start, some);
+        for (Py_ssize_t j = 0; weighted && j < work->n_drawn; j++) {
+            count_weighted(work, &work->fields[drawn[j]], block, some);
         }
     }
 }

@@ -30,6 +30,8 @@ get_buffers(PyObject *tuple, Buffer *buffers, const int *widths, Py_ssize_t n, P
     return 0;
 }
 
+#define SHAPE_INTO(SHAPE) &(SHAPE).n_words, &(SHAPE).cell_bits, &(SHAPE).weight_word, &(SHAPE).weight_shift
+
 #define FILL(TYPE)                                                                         \
     MANY_VERSIONS static void fill_##TYPE(const TYPE *code, Py_ssize_t n, int64_t shift, Py_ssize_t n_words, \
                                           uint64_t *column)                                \
@@ -154,40 +156,41 @@ select_eight(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n, uint64_t 
 }
 #endif
 
-/* select(n_words, cell_bits, arrays): the rows of a sample.
+/* select(shape, arrays): the rows of a sample.
  *
- * bits: one per person, 1 for those drawn. counts: the people of every row, in order, or None: one each; taken: how many
- * of them are drawn. Rows with anyone drawn go to `out`, and how many these are to out_weights, which is None if counts
- * are. cells[c]: how many people are in cell c. Returns the number of rows written.
+ * bits: one per row, 1 for those drawn; or, where rows stand for several people, taken: how many of each are drawn. Rows
+ * with anyone drawn go to `out`. cells[c]: how many people are in cell c. Returns the number of rows written.
  */
 static PyObject *
 select_sample(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits;
-    if (!PyArg_ParseTuple(args, "nnO", &n_words, &cell_bits, &arrays)) {
+    Shape shape;
+    if (!PyArg_ParseTuple(args, "(nnnn)O", SHAPE_INTO(shape), &arrays)) {
         return NULL;
     }
-    enum { ROWS_IN, BITS_IN, TAKEN, ROWS_OUT, WEIGHTS_OUT, CELLS_OUT, N_SELECTED };
-    static const int widths[N_SELECTED] = {8, -8, -8, 8, -8, 8};
+    enum { ROWS_IN, BITS_IN, TAKEN, ROWS_OUT, CELLS_OUT, N_SELECTED };
+    static const int widths[N_SELECTED] = {8, -8, -8, 8, 8};
     Buffer b[N_SELECTED];
     PyObject *result = NULL;
     if (get_buffers(arrays, b, widths, N_SELECTED, ROWS_OUT) < 0) {
         goto done;
     }
-    const int counted = b[TAKEN].width != 0;
+    const int counted = shape.weight_word >= 0;
+    const Py_ssize_t n_words = shape.n_words, cell_bits = shape.cell_bits;
     const uint64_t *rows = b[ROWS_IN].view.buf, *bits = b[BITS_IN].view.buf;
     const int64_t *taken = b[TAKEN].view.buf;
     uint64_t *out = b[ROWS_OUT].view.buf;
-    int64_t *weights = b[WEIGHTS_OUT].view.buf, *cells = b[CELLS_OUT].view.buf;
+    int64_t *cells = b[CELLS_OUT].view.buf;
     const Py_ssize_t n = n_words > 0 ? length(&b[ROWS_IN]) / n_words : 0;
-    int fits = n_words >= 1 && n * n_words == length(&b[ROWS_IN]) && cell_bits >= 0 && cell_bits <= 16 &&
-               length(&b[CELLS_OUT]) == (Py_ssize_t)1 << cell_bits && counted == (b[WEIGHTS_OUT].width != 0) &&
+    int fits = shape_fits(&shape) && n * n_words == length(&b[ROWS_IN]) &&
+               length(&b[CELLS_OUT]) == (Py_ssize_t)1 << cell_bits && counted == (b[TAKEN].width != 0) &&
                counted == (b[BITS_IN].width == 0);
     Py_ssize_t some = 0;
     if (fits && counted) {
         fits = length(&b[TAKEN]) == n;
         for (Py_ssize_t i = 0; fits && i < n; i++) {
+            fits = taken[i] >> (64 - shape.weight_shift > 62 ? 62 : 64 - shape.weight_shift) == 0;
             some += taken[i] > 0;
         }
     }
@@ -199,7 +202,7 @@ select_sample(PyObject *self, PyObject *args)
         fits = fits && (n % 64 == 0 || bits[n / 64] >> n % 64 == 0);
     }
     const Py_ssize_t room = fits ? length(&b[ROWS_OUT]) / n_words : 0;
-    if (!fits || some > room || (counted && length(&b[WEIGHTS_OUT]) < some)) {
+    if (!fits || some > room) {
         PyErr_SetString(PyExc_ValueError, "select: arrays do not fit");
         goto done;
     }
@@ -212,8 +215,9 @@ select_sample(PyObject *self, PyObject *args)
             if (taken[at] <= 0) {
                 continue;
             }
-            memcpy(out + written * n_words, rows + at * n_words, (size_t)n_words * sizeof(uint64_t));
-            weights[written++] = taken[at];
+            uint64_t *row = out + written++ * n_words;
+            memcpy(row, rows + at * n_words, (size_t)n_words * sizeof(uint64_t));
+            row[shape.weight_word] |= (uint64_t)taken[at] << shape.weight_shift;
             cells[rows[at * n_words] & mask] += taken[at];
         }
     }
@@ -237,7 +241,7 @@ done:
 /* The arrays of `visit`. */
 enum {
     WORD, SHIFT, WIDTH, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT, TABLES,
-    DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, VISITED_WEIGHTS, NODE_START, NODE_END, STATISTIC, DF, STATE,
+    DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, NODE_START, NODE_END, STATISTIC, DF, STATE,
     FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
     N_VISITED
 };
@@ -247,7 +251,6 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
 {
     const Py_ssize_t n_words = work->n_words;
     uint64_t *rows = b[VISITED].view.buf;
-    int64_t *weights = b[VISITED_WEIGHTS].width != 0 ? b[VISITED_WEIGHTS].view.buf : NULL;
     for (Py_ssize_t u = first; u < last; u++) {
         const int64_t start = INTS(START)[u], n = INTS(END)[u] - start, a = INTS(ATTRIBUTE)[u];
         const int64_t nodes[2] = {INTS(LEFT)[u], INTS(RIGHT)[u]};
@@ -261,8 +264,7 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
                 .left = ((const uint64_t *)b[BITS].view.buf)[u],
                 .table = table_at >= 0 ? (const uint8_t *)b[TABLES].view.buf + table_at : NULL,
             };
-            ends[0] = starts[1] =
-                start + part_rows(work, rows + start * n_words, weights ? weights + start : NULL, n, &side, 1);
+            ends[0] = starts[1] = start + part_rows(work, rows + start * n_words, n, &side, 1);
             ends[1] = start + n;
         }
         for (int s = 0; s < 2; s++) {
@@ -271,14 +273,13 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
             }
             INTS(NODE_START)[nodes[s]] = starts[s];
             INTS(NODE_END)[nodes[s]] = ends[s];
-            test_node(work, rows + starts[s] * n_words, weights ? weights + starts[s] : NULL,
-                      ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work->n_drawn, INTS(MIN_BUCKET)[nodes[s]], found,
-                      nodes[s] * work->n_drawn);
+            test_node(work, rows + starts[s] * n_words, ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work->n_drawn,
+                      INTS(MIN_BUCKET)[nodes[s]], found, nodes[s] * work->n_drawn);
         }
     }
 }
 
-/* visit(n_words, cell_bits, n_cells, first, last, disjoint, arrays)
+/* visit(shape, n_cells, first, last, disjoint, arrays)
  *
  * Units first..last: the rows start[u]..end[u]. A unit without an attribute (-1) is a node as it is; others are parted
  * in place, by codes up to cut[u] (missing ones go left where missing_left[u]), by bits[u], or by
@@ -290,12 +291,13 @@ static PyObject *
 visit(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits, n_cells, first, last, disjoint;
-    if (!PyArg_ParseTuple(args, "nnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &disjoint, &arrays)) {
+    Shape shape;
+    Py_ssize_t n_cells, first, last, disjoint;
+    if (!PyArg_ParseTuple(args, "(nnnn)nnnnO", SHAPE_INTO(shape), &n_cells, &first, &last, &disjoint, &arrays)) {
         return NULL;
     }
     static const int widths[N_VISITED] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8,
-                                          8, 8, 8, 8, 8, -8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
+                                          8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
     Buffer b[N_VISITED];
     Work work;
     memset(&work, 0, sizeof(work));
@@ -305,8 +307,8 @@ visit(PyObject *self, PyObject *args)
     }
     const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
     const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
-    int fits = fields_fit(b, n_words, cell_bits) && first >= 0 && last <= n_units && n_cells >= 1 &&
-               n_cells <= (Py_ssize_t)1 << cell_bits && n_rates >= 1 && n_rates <= MOST_RATES && n_cells <= 63;
+    int fits = fields_fit(b, &shape) && first >= 0 && last <= n_units && n_cells >= 1 &&
+               n_cells <= (Py_ssize_t)1 << shape.cell_bits && n_rates >= 1 && n_rates <= MOST_RATES && n_cells <= 63;
     for (int i = START; i <= RIGHT; i++) {
         fits &= length(&b[i]) == n_units;
     }
@@ -316,8 +318,7 @@ visit(PyObject *self, PyObject *args)
             length(&b[FOUND_CUT]) == n_requests && length(&b[LEFT_BITS]) == n_requests &&
             length(&b[PRESENT_BITS]) == n_requests && length(&b[LEFT_COUNTS]) == n_requests * n_cells &&
             length(&b[OBSERVED]) == n_requests * n_cells;
-    const int64_t n_rows = fits ? length(&b[VISITED]) / n_words : 0;
-    fits = fits && (b[VISITED_WEIGHTS].width == 0 || length(&b[VISITED_WEIGHTS]) >= n_rows);
+    const int64_t n_rows = fits ? length(&b[VISITED]) / shape.n_words : 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
     }
@@ -332,9 +333,8 @@ visit(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "visit: arrays do not fit");
         goto done;
     }
-    work.n_words = n_words;
+    set_shape(&work, &shape);
     work.n_cells = n_cells;
-    work.cell_bits = (int)cell_bits;
     work.n_rates = n_rates;
     work.n_drawn = n_nodes ? n_requests / n_nodes : 0;
     work.hits = INTS(HITS);
@@ -448,7 +448,7 @@ done:
     return result;
 }
 
-/* count(n_words, cell_bits, n_cells, arrays): the codes that occur, and their counts per cell, of many requests.
+/* count(shape, n_cells, arrays): the codes that occur, and their counts per cell, of many requests.
  *
  * Request i is the attribute attributes[i] in the rows starts[i]..ends[i]. used[i]: how many codes it has, ascending,
  * that of missing values last. Returns the sum of used.
@@ -457,12 +457,13 @@ static PyObject *
 count(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits, n_cells;
-    if (!PyArg_ParseTuple(args, "nnnO", &n_words, &cell_bits, &n_cells, &arrays)) {
+    Shape shape;
+    Py_ssize_t n_cells;
+    if (!PyArg_ParseTuple(args, "(nnnn)nO", SHAPE_INTO(shape), &n_cells, &arrays)) {
         return NULL;
     }
-    enum { COUNTED = 6, WEIGHTS, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
-    static const int widths[N] = {8, 8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 4, 8, 8};
+    enum { COUNTED = 6, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
+    static const int widths[N] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 4, 8, 8};
     Buffer b[N];
     Work work;
     memset(&work, 0, sizeof(work));
@@ -472,23 +473,22 @@ count(PyObject *self, PyObject *args)
     }
     const Py_ssize_t n_requests = length(&b[USED]), k = length(&b[0]);
     const int64_t capacity = length(&b[CODES]);
-    int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
+    int fits = fields_fit(b, &shape) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << shape.cell_bits &&
                n_cells <= 256 && length(&b[STARTS]) == n_requests && length(&b[ENDS]) == n_requests &&
                length(&b[ATTRIBUTES]) == n_requests && length(&b[CODE_COUNTS]) == capacity * n_cells;
-    const int64_t n_rows = fits ? length(&b[COUNTED]) / n_words : 0;
+    const int64_t n_rows = fits ? length(&b[COUNTED]) / shape.n_words : 0;
     int64_t room = 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i], a = INTS(ATTRIBUTES)[i];
         fits = INTS(STARTS)[i] >= 0 && n >= 0 && INTS(ENDS)[i] <= n_rows && a >= 0 && a < k;
         room += !fits ? 0 : n < INTS(3)[a] + 1 ? n : INTS(3)[a] + 1;
     }
-    if (!fits || room > capacity || (b[WEIGHTS].width && length(&b[WEIGHTS]) < n_rows)) {
+    if (!fits || room > capacity) {
         PyErr_SetString(PyExc_ValueError, "count: arrays do not fit");
         goto done;
     }
-    work.n_words = n_words;
+    set_shape(&work, &shape);
     work.n_cells = n_cells;
-    work.cell_bits = (int)cell_bits;
     work.n_drawn = 1;
     if (!make_work(&work, b)) {
         PyErr_NoMemory();
@@ -498,11 +498,10 @@ count(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t i = 0; i < n_requests; i++) {
         const int64_t start = INTS(STARTS)[i], n = INTS(ENDS)[i] - start;
-        const int64_t *weights = b[WEIGHTS].width ? INTS(WEIGHTS) + start : NULL;
-        const uint64_t *rows = (const uint64_t *)b[COUNTED].view.buf + start * n_words;
+        const uint64_t *rows = (const uint64_t *)b[COUNTED].view.buf + start * shape.n_words;
         const Field *field = &work.fields[INTS(ATTRIBUTES)[i]];
         int64_t missing[256], any = 0;
-        count_rows(&work, rows, weights, n, INTS(ATTRIBUTES) + i);
+        count_rows(&work, rows, n, INTS(ATTRIBUTES) + i);
         const int64_t codes = compact(&work, field, rows, n, missing);
         uint32_t *out_codes = (uint32_t *)b[CODES].view.buf + written;
         int64_t *out = INTS(CODE_COUNTS) + written * n_cells;
@@ -530,22 +529,22 @@ done:
     return result;
 }
 
-/* descend(n_words, cell_bits, n_cells, first, last, block, everywhere, arrays)
+/* descend(shape, n_cells, first, last, block, everywhere, arrays)
  *
  * Sends the rows first..last down every tree from its root, `block` of them at a time. At a node of attribute[i]
  * (negative: a leaf) a row goes left if its code is at most cut[i], else right unless it is missing; or, where
  * table_at[i] is not negative, left, right or nowhere if tables[table_at[i] + code] is 1, 0 or 2. out[i, c]: the people
- * of cell c at leaf i, or, everywhere, at any node. Children come after their parents; tables have an entry for every code and one for missing
- * values.
+ * of cell c at leaf i, or, everywhere, at any node. Children come after their parents; tables have an entry for every
+ * code and one for missing values.
  */
-enum { ROWS = 6, COUNTS, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
+enum { ROWS = 6, NODE_PARENT, NODE_ATTRIBUTE, NODE_LEFT, NODE_RIGHT, NODE_CUT, NODE_TABLE_AT, NODE_TABLES, OUT,
        N_DESCENDED };
 
 /* The people of every cell among some rows. */
 INLINE void
-tally(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, int64_t *people)
+tally(const Work *work, const uint64_t *rows, int64_t n, int64_t *people)
 {
-    if (work->cell_mask == 1 && weights == NULL) {
+    if (work->cell_mask == 1 && work->weight_word < 0) {
         int64_t ones = 0;
         for (int64_t i = 0; i < n; i++) {
             ones += (int64_t)(rows[i * work->n_words] & 1);
@@ -555,7 +554,8 @@ tally(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n,
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        people[rows[i * work->n_words] & work->cell_mask] += weights ? weights[i] : 1;
+        const uint64_t *row = rows + i * work->n_words;
+        people[row[0] & work->cell_mask] += (int64_t)weight_of(work, row);
     }
 }
 
@@ -565,38 +565,32 @@ typedef struct {
     Side *sides;         /* of every node; no field: a leaf */
     int64_t *start, *end;
     uint64_t *rows;
-    int64_t *weights;
     int64_t *people;
     int everywhere;      /* whether people are counted at every node, not only where they end */
 } Descent;
 
 MANY_VERSIONS static void
-descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t *rows, const int64_t *weights,
-             int64_t n)
+descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t *rows, int64_t n)
 {
     const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), n_words = work->n_words;
     for (Py_ssize_t i = 0; i < n_nodes; i++) {
         if (INTS(NODE_PARENT)[i] < 0) {
             memcpy(d->rows, rows, (size_t)(n * n_words) * sizeof(uint64_t));
-            if (weights != NULL) {
-                memcpy(d->weights, weights, (size_t)n * sizeof(int64_t));
-            }
             d->start[i] = 0;
             d->end[i] = n;
         }
         const int64_t start = d->start[i], some = d->end[i] - start;
         uint64_t *at = d->rows + start * n_words;
-        int64_t *at_weights = weights == NULL ? NULL : d->weights + start;
         const Side *side = &d->sides[i];
         if (side->field == NULL || d->everywhere) {
-            tally(work, at, at_weights, some, d->people + i * work->n_cells);
+            tally(work, at, some, d->people + i * work->n_cells);
         }
         if (side->field == NULL) {
             continue;
         }
         const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
 #if HAS_VECTORS
-        if (vectors == ALL_VECTORS && n_words == 1 && weights == NULL && work->n_cells == 2 && work->cell_bits == 1 &&
+        if (vectors == ALL_VECTORS && n_words == 1 && work->weight_word < 0 && work->n_cells == 2 && work->cell_bits == 1 &&
             side->table == NULL && !side->loses && d->sides[left].field == NULL && d->sides[right].field == NULL) {
             /* Two leaves: nobody has to move. */
             const Tally tally = tally_rows(at, some, side);
@@ -609,11 +603,10 @@ descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t
             continue;
         }
 #endif
-        const int64_t n_left = part_rows(work, at, at_weights, some, side, 1);
+        const int64_t n_left = part_rows(work, at, some, side, 1);
         int64_t n_right = some - n_left;
         if (side->loses) {
-            n_right = part_rows(work, at + n_left * n_words, weights == NULL ? NULL : at_weights + n_left, n_right,
-                                side, 0);
+            n_right = part_rows(work, at + n_left * n_words, n_right, side, 0);
         }
         d->start[left] = start;
         d->end[left] = d->start[right] = start + n_left;
@@ -675,12 +668,13 @@ static PyObject *
 descend(PyObject *self, PyObject *args)
 {
     PyObject *arrays;
-    Py_ssize_t n_words, cell_bits, n_cells, first, last, block, everywhere;
-    if (!PyArg_ParseTuple(args, "nnnnnnnO", &n_words, &cell_bits, &n_cells, &first, &last, &block, &everywhere,
+    Shape shape;
+    Py_ssize_t n_cells, first, last, block, everywhere;
+    if (!PyArg_ParseTuple(args, "(nnnn)nnnnnO", SHAPE_INTO(shape), &n_cells, &first, &last, &block, &everywhere,
                           &arrays)) {
         return NULL;
     }
-    static const int widths[N_DESCENDED] = {8, 8, 8, 8, 1, 8, 8, -8, 8, 8, 8, 8, 8, 8, 1, 8};
+    static const int widths[N_DESCENDED] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8};
     Buffer b[N_DESCENDED];
     Work work;
     Descent d;
@@ -692,11 +686,11 @@ descend(PyObject *self, PyObject *args)
         goto done;
     }
     const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), k = length(&b[0]);
-    const int counted = b[COUNTS].width != 0;
-    int fits = fields_fit(b, n_words, cell_bits) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << cell_bits &&
+    const Py_ssize_t n_words = shape.n_words;
+    int fits = fields_fit(b, &shape) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << shape.cell_bits &&
                length(&b[OUT]) == n_nodes * n_cells && first >= 0 && first <= last && block > 0;
     const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
-    fits = fits && last <= n_rows && (!counted || length(&b[COUNTS]) == n_rows);
+    fits = fits && last <= n_rows;
     for (int i = NODE_PARENT; i <= NODE_TABLE_AT; i++) {
         fits &= length(&b[i]) == n_nodes;
     }
@@ -712,9 +706,8 @@ descend(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
         goto done;
     }
-    work.n_words = n_words;
+    set_shape(&work, &shape);
     work.n_cells = n_cells;
-    work.cell_bits = (int)cell_bits;
     block = block < last - first ? block : last - first + 1;
     d.everywhere = (int)everywhere;
     const size_t nodes = (size_t)n_nodes + 1;
@@ -723,9 +716,8 @@ descend(PyObject *self, PyObject *args)
     d.end = calloc(nodes, sizeof(int64_t));
     d.people = calloc(nodes * (size_t)n_cells, sizeof(int64_t));
     d.rows = malloc((size_t)block * (size_t)n_words * sizeof(uint64_t));
-    d.weights = malloc((counted ? (size_t)block : 1) * sizeof(int64_t));
     seen = calloc((size_t)k + 1, sizeof(uint64_t));
-    const int ok = d.sides && d.start && d.end && d.people && d.rows && d.weights && seen && make_work(&work, b);
+    const int ok = d.sides && d.start && d.end && d.people && d.rows && seen && make_work(&work, b);
     if (!ok) {
         PyErr_NoMemory();
         goto done;
@@ -735,7 +727,7 @@ descend(PyObject *self, PyObject *args)
     make_sides(&work, b, seen, d.sides);
     for (Py_ssize_t start = first; start < last; start += block) {
         descend_rows(&work, b, &d, (const uint64_t *)b[ROWS].view.buf + start * n_words,
-                     counted ? INTS(COUNTS) + start : NULL, last - start < block ? last - start : block);
+                     last - start < block ? last - start : block);
     }
     memcpy(INTS(OUT), d.people, (size_t)b[OUT].view.len);
     Py_END_ALLOW_THREADS
@@ -748,7 +740,6 @@ done:
     free(d.end);
     free(d.people);
     free(d.rows);
-    free(d.weights);
     free_work(&work);
     release(b, N_DESCENDED);
     return result;

@@ -174,11 +174,11 @@ PART_EIGHT(part_eight_between, BETWEEN, EIGHT_BETWEEN)
 
 /* Puts the rows of one side (as in tables) before all others, in place. Returns how many they are. */
 INLINE int64_t
-part_rows(const Work *work, uint64_t *rows, int64_t *weights, int64_t n, const Side *side, int wanted)
+part_rows(const Work *work, uint64_t *rows, int64_t n, const Side *side, int wanted)
 {
     const Py_ssize_t n_words = work->n_words;
     const Field field = *side->field;
-    if (n_words == 1 && weights == NULL && side->table == NULL) {
+    if (n_words == 1 && side->table == NULL) {
         const uint64_t size = (uint64_t)field.size, cut = (uint64_t)side->cut;
         if (field.nominal) {
             return PARTED(by_bits)(rows, n, field.bit, field.codes, wanted ? side->left : side->right, 0);
@@ -199,11 +199,6 @@ part_rows(const Work *work, uint64_t *rows, int64_t *weights, int64_t n, const S
             const uint64_t word = row[w];
             row[w] = first[w];
             first[w] = word;
-        }
-        if (weights != NULL) {
-            const int64_t weight = weights[i];
-            weights[i] = weights[l];
-            weights[l] = weight;
         }
         l += is_first;
     }

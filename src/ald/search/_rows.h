@@ -1,7 +1,8 @@
 /* Packed rows and their fields.
  *
  * A row is one or more words of 64 bits. The lowest bits of every word hold the confusion cell, the others the codes
- * of some attributes, so that a code and its cell are one index into a histogram. The rows of a node lie side by side.
+ * of some attributes, so that a code and its cell are one index into a histogram. Where rows stand for several people,
+ * how many is in the highest bits of one of the words. The rows of a node lie side by side.
  */
 #ifndef ALD_ROWS_H
 #define ALD_ROWS_H
@@ -43,6 +44,8 @@ typedef struct {
 /* What does not change from node to node, and room to work in. */
 typedef struct {
     Py_ssize_t n_words, n_cells, n_rates, n_drawn;
+    Py_ssize_t weight_word; /* where the people of a row are, from bit weight_shift on; -1: every row is one */
+    unsigned weight_shift;
     int cell_bits;
     uint64_t cell_mask;
     Field *fields;
@@ -141,20 +144,49 @@ make_work(Work *work, const Buffer *b)
     return 1;
 }
 
-/* Whether the fields lie within words and the other arrays have their lengths. */
-static int
-fields_fit(const Buffer *b, Py_ssize_t n_words, Py_ssize_t cell_bits)
+/* How rows are laid out: the first arguments of every function. */
+typedef struct {
+    Py_ssize_t n_words, cell_bits, weight_word, weight_shift;
+} Shape;
+
+static void
+set_shape(Work *work, const Shape *shape)
 {
+    work->n_words = shape->n_words;
+    work->cell_bits = (int)shape->cell_bits;
+    work->weight_word = shape->weight_word;
+    work->weight_shift = (unsigned)shape->weight_shift;
+}
+
+/* The people that a row stands for. */
+INLINE uint64_t
+weight_of(const Work *work, const uint64_t *row)
+{
+    return work->weight_word < 0 ? 1 : row[work->weight_word] >> work->weight_shift;
+}
+
+static int
+shape_fits(const Shape *shape)
+{
+    return shape->n_words >= 1 && shape->cell_bits >= 0 && shape->cell_bits <= 16 && shape->weight_word >= -1 &&
+           shape->weight_word < shape->n_words && shape->weight_shift >= shape->cell_bits && shape->weight_shift < 64;
+}
+
+/* Whether the fields lie within words, below the people, and the other arrays have their lengths. */
+static int
+fields_fit(const Buffer *b, const Shape *shape)
+{
+    const Py_ssize_t n_words = shape->n_words, cell_bits = shape->cell_bits;
     const Py_ssize_t k = length(&b[0]);
     const int64_t *word = b[0].view.buf, *shift = b[1].view.buf, *bits = b[2].view.buf, *size = b[3].view.buf;
     int64_t scores = 0;
-    int fits = n_words >= 1 && cell_bits >= 0 && cell_bits <= 16;
+    int fits = shape_fits(shape);
     for (int i = 1; i < 5; i++) {
         fits &= length(&b[i]) == k;
     }
     for (Py_ssize_t a = 0; fits && a < k; a++) {
         fits = word[a] >= 0 && word[a] < n_words && shift[a] >= cell_bits && shift[a] < 64 && bits[a] >= 0 &&
-               bits[a] <= 33 && shift[a] + bits[a] <= 64 && size[a] >= 0 && size[a] <= UINT32_MAX;
+               bits[a] <= 33 && shift[a] + bits[a] <= (word[a] == shape->weight_word ? shape->weight_shift : 64) && size[a] >= 0 && size[a] <= UINT32_MAX;
         scores += size[a];
     }
     return fits && length(&b[5]) == scores;

@@ -447,10 +447,10 @@ split(const Work *work, const Field *field, int64_t n, int64_t min_bucket, const
 
 /* Counts, tests and cuts the drawn attributes of one node. */
 INLINE void
-test_node(const Work *work, const uint64_t *rows, const int64_t *weights, int64_t n, const int64_t *drawn,
-          int64_t min_bucket, const Found *found, Py_ssize_t request)
+test_node(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn, int64_t min_bucket,
+          const Found *found, Py_ssize_t request)
 {
-    count_rows(work, rows, weights, n, drawn);
+    count_rows(work, rows, n, drawn);
     double hits[MOST_RATES], bases[MOST_RATES];
     for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
         const Field *field = &work->fields[drawn[j]];

@@ -197,8 +197,7 @@ def bytes_per_row(data: AuditData) -> int:
     """The memory that growing one tree takes for every row of the data."""
     if not packed.available(data):
         return _UNPACKED_BYTES
-    # With a row goes its weight, where rows stand for several people.
-    return 8 * (packed.words_per_row(data) + int(data.total > len(data.cells)))
+    return 8 * packed.words_per_row(data)
 
 
 def counter_of(data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> Counter:

@@ -29,6 +29,8 @@ _ROWS_PER_LEAF = 128
 _WORTH_DRAWING_IN_THREADS = 100_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
 _BITS = 64
+# Word, shift, bits, size, kind and scores of every attribute.
+Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
 # What the kernel says about a cut.
 NONE, FOUND, ASK = 0, 1, 2
 
@@ -40,47 +42,80 @@ def available(data: AuditData) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell."""
+    """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell.
+
+    weight: where the number of people is that a row stands for, in its highest bits; (-1, 63) if that is always one.
+    """
 
     word: IntArray
     shift: IntArray
     bits: IntArray
     n_words: int
     cell_bits: int
+    weight: tuple[int, int]
 
     @classmethod
-    def of(cls, largest: Sequence[int], n_cells: int) -> Layout:
-        """The widest codes first, each into the first word that has room. largest: of the codes of every attribute."""
+    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> Layout:
+        """The widest codes first, each into the first word that has room, people last.
+
+        largest: of the codes of every attribute; most: people in a row.
+        """
         cell_bits = max(1, (n_cells - 1).bit_length())
         width = [code.bit_length() for code in largest]
-        used: list[int] = []
-        word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
-        for k in sorted(range(len(width)), key=lambda k: -width[k]):
-            at = next((w for w, bits in enumerate(used) if bits + width[k] <= 64), len(used))
+        used = [cell_bits]
+
+        def place(bits: int) -> tuple[int, int]:
+            at = next((w for w, taken in enumerate(used) if taken + bits <= 64), len(used))
             if at == len(used):
                 used.append(cell_bits)
-            word[k], shift[k] = at, min(used[at], 63)
-            used[at] += width[k]
+            start = used[at]
+            used[at] += bits
+            return at, min(start, 63)
+
+        word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
+        for k in sorted(range(len(width)), key=lambda k: -width[k]):
+            word[k], shift[k] = place(width[k])
+        weight = place(most.bit_length()) if most > 1 else (-1, 63)
         bits = np.array(width, dtype=np.int64)
-        return cls(word=word, shift=shift, bits=bits, n_words=max(1, len(used)), cell_bits=cell_bits)
+        return cls(word=word, shift=shift, bits=bits, n_words=len(used), cell_bits=cell_bits, weight=weight)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """What every function of the kernel has to know."""
+        return self.n_words, self.cell_bits, *self.weight
+
+    def fields(self, sizes: IntArray, nominal: ByteArray | None = None, scores: FloatArray | None = None) -> Fields:
+        """The arrays that describe attributes to the kernel; nothing is tested without their kind and scores."""
+        kinds = np.zeros(len(sizes), np.uint8) if nominal is None else nominal
+        return self.word, self.shift, self.bits, sizes, kinds, np.zeros(int(sizes.sum())) if scores is None else scores
+
+    def with_people(self, words: AnyArray, people: IntArray) -> None:
+        """Writes how many people rows stand for into their words."""
+        word, shift = self.weight
+        if word >= 0:
+            words[:, word] |= people.astype(np.uint64) << np.uint64(shift)
 
 
 def words_per_row(data: AuditData) -> int:
     """How many words a packed row has at most."""
-    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells).n_words
+    most = 1 if data.one_each else int(data.counts.max())
+    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PackedRows:
-    """The rows of coded data, packed: words[row, word]."""
+    """The rows of coded data, packed: words[row, word]. There is room for how many people they are, which is empty."""
 
     layout: Layout
     words: AnyArray
 
     @classmethod
-    def of(cls, data: AuditData, threads: int) -> PackedRows:
+    def of(cls, data: AuditData, threads: int, most: int | None = None) -> PackedRows:
+        """most: people that a row may stand for, if not as many as it does."""
         n = len(data.cells)
-        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells)
+        if most is None:
+            most = 1 if data.one_each else int(data.counts.max())
+        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
         words = np.empty((n, layout.n_words), np.uint64)
 
         def pack(part: slice) -> None:
@@ -149,7 +184,6 @@ class PackedCounter:
         data: AuditData,
         layout: Layout,
         rows: AnyArray,
-        weights: IntArray | None,
         starts: IntArray,
         ends: IntArray,
         counts: IntArray,
@@ -159,7 +193,7 @@ class PackedCounter:
         self._layout, self._threads = layout, threads
         self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
         self._n_cells = data.n_cells
-        self._rows, self._weights, self._counts = rows, weights, counts
+        self._rows, self._counts = rows, counts
         self._starts, self._ends = starts, ends
         self._routing: Routing | None = None
 
@@ -179,12 +213,10 @@ class PackedCounter:
         some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
         if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
             samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
-            return cls._of(data, layout, packed, samples, threads)
-        counts = None if data.one_each else data.counts
+            return cls._of(data, everyone, samples, threads)
         n = int(share * total)
         most = min(n, len(data.cells))
         out = np.empty((len(rngs) * most, layout.n_words), np.uint64)
-        weights = None if counts is None else np.empty(len(out), np.int64)
         cells = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
 
         def draw(group: slice) -> list[int]:
@@ -193,39 +225,36 @@ class PackedCounter:
 
         def select(tree: int, bits: AnyArray) -> int:
             place = slice(tree * most, (tree + 1) * most)
-            taken = (bits, None) if counts is None else (None, in_rows(bits, counts))
-            arrays = (packed, *taken, out[place], None if weights is None else weights[place], cells[tree])
-            return int(_kernel().select(layout.n_words, layout.cell_bits, arrays))
+            taken = (bits, None) if data.one_each else (None, in_rows(bits, data.counts))
+            return int(_kernel().select(layout.shape, (packed, *taken, out[place], cells[tree])))
 
         # A few trees at a time: handing over single ones takes longer than drawing small samples.
         groups = kernels.chunks(np.ones(len(rngs), np.int64), 2 * some if some > 1 else 1, 1)
         drawn = in_threads(draw, groups, some)
         lengths = np.array([length for group in drawn for length in group], dtype=np.int64)
         starts = np.arange(len(rngs), dtype=np.int64) * most
-        return cls(data, layout, out, weights, starts, starts + lengths, cells[:, : data.n_cells], threads)
+        return cls(data, layout, out, starts, starts + lengths, cells[:, : data.n_cells], threads)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
         """samples: per tree how often each row of the data is in its sample."""
-        rows = PackedRows.of(data, threads)
-        return cls._of(data, rows.layout, rows.words, samples, threads)
+        most = max((int(sample.max()) for sample in samples if len(sample)), default=1)
+        return cls._of(data, PackedRows.of(data, threads, most), samples, threads)
 
     @classmethod
-    def _of(
-        cls, data: AuditData, layout: Layout, packed: AnyArray, samples: Sequence[IntArray], threads: int
-    ) -> PackedCounter:
+    def _of(cls, data: AuditData, packed: PackedRows, samples: Sequence[IntArray], threads: int) -> PackedCounter:
         present = [np.flatnonzero(sample) for sample in samples]
         ends = np.cumsum([len(each) for each in present], dtype=np.int64)
-        rows = np.empty((int(ends[-1]) if len(ends) else 0, layout.n_words), np.uint64)
-        at = np.concatenate([np.zeros(0, np.int64), *present])
-        np.take(packed.reshape(-1, layout.n_words), at, axis=0, out=rows)
-        weights = np.concatenate([np.zeros(0, np.int64), *(s[i] for s, i in zip(samples, present, strict=True))])
+        none = np.zeros(0, np.int64)
+        rows = packed.words.take(np.concatenate([none, *present]), axis=0)
+        weights = np.concatenate([none, *(s[i] for s, i in zip(samples, present, strict=True))])
+        packed.layout.with_people(rows, weights)
         cells = [
             np.bincount(data.cells[i], s[i], minlength=data.n_cells) for s, i in zip(samples, present, strict=True)
         ]
         counts = np.array(cells).astype(np.int64).reshape(-1, data.n_cells)
         starts = np.concatenate([[0], ends])[:-1]
-        return cls(data, layout, rows, None if _all_ones(weights) else weights, starts, ends, counts, threads)
+        return cls(data, packed.layout, rows, starts, ends, counts, threads)
 
     def roots(self) -> IntArray:
         return self._counts
@@ -242,9 +271,8 @@ class PackedCounter:
         capacity = int(np.minimum(ends - starts, self._sizes[attributes] + 1).sum())
         codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, self._n_cells), np.int64)
         used = np.zeros(len(nodes), np.int64)
-        fields = self._fields(None)
-        arrays = (*fields, self._rows, self._weights, starts, ends, attributes, codes, counts, used)
-        written = _kernel().count(layout.n_words, layout.cell_bits, self._n_cells, arrays)
+        arrays = (*layout.fields(self._sizes), self._rows, starts, ends, attributes, codes, counts, used)
+        written = _kernel().count(layout.shape, self._n_cells, arrays)
         offsets = np.concatenate([[0], np.cumsum(used)])
         return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
 
@@ -264,14 +292,6 @@ class PackedCounter:
         )
         self._visit(nodes, drawn, min_bucket, plan, found)
         return found
-
-    def _fields(self, plan: Plan | None) -> tuple[AnyArray, ...]:
-        if plan is None:
-            nominal, scores = np.zeros(len(self._sizes), np.uint8), np.zeros(int(self._sizes.sum()))
-        else:
-            nominal, scores = plan.nominal, plan.scores
-        layout = self._layout
-        return layout.word, layout.shift, layout.bits, self._sizes, nominal, scores
 
     def _settle(self) -> None:
         """Moves all rows to where the last split sends them."""
@@ -297,16 +317,15 @@ class PackedCounter:
             units = _Units.moving(routing, self._starts, self._ends, place_of, plan.nominal.astype(bool))
         node_start, node_end = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
         arrays = (
-            *self._fields(plan), *units.arrays, np.ascontiguousarray(drawn.ravel()), min_bucket, plan.hits, plan.bases,
-            plan.critical, self._rows, self._weights, node_start, node_end, found.statistic, found.df, found.state,
+            *layout.fields(self._sizes, plan.nominal, plan.scores), *units.arrays,
+            np.ascontiguousarray(drawn.ravel()), min_bucket, plan.hits, plan.bases,
+            plan.critical, self._rows, node_start, node_end, found.statistic, found.df, found.state,
             found.cut, found.left_bits, found.present_bits, found.left, found.observed,
         )  # fmt: skip
         kernel = _kernel()
 
         def visit(part: slice) -> None:
-            kernel.visit(
-                layout.n_words, layout.cell_bits, self._n_cells, part.start, part.stop, int(plan.disjoint), arrays
-            )
+            kernel.visit(layout.shape, self._n_cells, part.start, part.stop, int(plan.disjoint), arrays)
 
         in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
         self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -363,10 +382,6 @@ def _kernel() -> ModuleType:
     return kernel
 
 
-def _all_ones(counts: IntArray) -> bool:
-    return bool(len(counts) == 0 or (counts.min() == 1 and counts.max() == 1))
-
-
 def count_leaves(
     data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
 ) -> IntArray:
@@ -377,9 +392,8 @@ def count_leaves(
     """
     rows = PackedRows.of(data, threads)
     layout, packed = rows.layout, rows.words
-    sizes = np.array([each.size for each in data.attributes], dtype=np.int64)
-    fields = layout.word, layout.shift, layout.bits, sizes, np.zeros(len(sizes), np.uint8), np.zeros(int(sizes.sum()))
-    counts = None if _all_ones(data.counts) else data.counts
+    layout.with_people(packed, data.counts)
+    fields = layout.fields(np.array([each.size for each in data.attributes], dtype=np.int64))
     # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
     block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))
     work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * forest.n_trees, dtype=np.int64)
@@ -389,9 +403,8 @@ def count_leaves(
         first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
         nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
         _kernel().descend(
-            layout.n_words, layout.cell_bits, data.n_cells, first, last, block, int(everywhere),
-            (*fields, packed, counts, *nodes, *tables, out),
-        )  # fmt: skip
+            layout.shape, data.n_cells, first, last, block, int(everywhere), (*fields, packed, *nodes, *tables, out)
+        )
         return out
 
     pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
