@@ -113,6 +113,23 @@ done:
     return result;
 }
 
+MANY_VERSIONS static void
+count_spans(const uint64_t *bits, const int64_t *counts, Py_ssize_t n, int64_t *out)
+{
+    int64_t at = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int64_t some = 0;
+        for (int64_t left = counts[i]; left > 0;) {
+            const int64_t from = at % 64, now = left < 64 - from ? left : 64 - from;
+            const uint64_t mask = now == 64 ? UINT64_MAX : ((uint64_t)1 << now) - 1;
+            some += __builtin_popcountll(bits[at / 64] >> from & mask);
+            at += now;
+            left -= now;
+        }
+        out[i] = some;
+    }
+}
+
 /* spans(bits, counts, out): how many of every row's people are in a sample; row i has counts[i] of them, in order. */
 static PyObject *
 spans(PyObject *self, PyObject *args)
@@ -142,24 +159,24 @@ spans(PyObject *self, PyObject *args)
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    int64_t at = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        int64_t some = 0;
-        for (int64_t left = counts[i]; left > 0;) {
-            const int64_t from = at % 64, now = left < 64 - from ? left : 64 - from;
-            const uint64_t mask = now == 64 ? UINT64_MAX : ((uint64_t)1 << now) - 1;
-            some += __builtin_popcountll(bits[at / 64] >> from & mask);
-            at += now;
-            left -= now;
-        }
-        out[i] = some;
-    }
+    count_spans(bits, counts, n, out);
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
     release(b, 3);
     return result;
+}
+
+/* How many of the first n bits are 1, or, flipped, 0. */
+MANY_VERSIONS static int64_t
+ones(const uint64_t *bits, int64_t n, uint64_t flip)
+{
+    int64_t some = 0;
+    for (int64_t w = 0; w < n / 64; w++) {
+        some += __builtin_popcountll(bits[w] ^ flip);
+    }
+    return n % 64 ? some + __builtin_popcountll((bits[n / 64] ^ flip) & (((uint64_t)1 << n % 64) - 1)) : some;
 }
 
 /* The items of a column whose bit is 1, from item `at` on, to out[written..]. */
@@ -218,12 +235,7 @@ keep(PyObject *self, PyObject *args)
     }
     const int64_t n = length(&b[1]), room = length(&b[2]), words = length(&b[0]);
     const uint64_t *bits = b[0].view.buf, flip = wanted ? 0 : UINT64_MAX;
-    int64_t some = 0;
-    for (int64_t w = 0; words == (n + 63) / 64 && w < words; w++) {
-        const uint64_t last = w == words - 1 && n % 64 ? ((uint64_t)1 << n % 64) - 1 : UINT64_MAX;
-        some += __builtin_popcountll((bits[w] ^ flip) & last);
-    }
-    if (words != (n + 63) / 64 || some != room || (b[1].width != 1 && b[1].width != 2 && b[1].width != 4)) {
+    if (words != (n + 63) / 64 || ones(bits, n, flip) != room || (b[1].width != 1 && b[1].width != 2 && b[1].width != 4)) {
         PyErr_SetString(PyExc_ValueError, "keep: arrays do not fit");
         goto done;
     }

@@ -156,6 +156,16 @@ select_eight(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n, uint64_t 
 }
 #endif
 
+MANY_VERSIONS static Py_ssize_t
+ones(const uint64_t *bits, Py_ssize_t words)
+{
+    Py_ssize_t some = 0;
+    for (Py_ssize_t w = 0; w < words; w++) {
+        some += __builtin_popcountll(bits[w]);
+    }
+    return some;
+}
+
 /* select(shape, arrays): the rows of a sample.
  *
  * bits: one per row, 1 for those drawn; or, where rows stand for several people, taken: how many of each are drawn. Rows
@@ -196,9 +206,7 @@ select_sample(PyObject *self, PyObject *args)
     }
     else if (fits) {
         fits = length(&b[BITS_IN]) == (n + 63) / 64;
-        for (Py_ssize_t w = 0; fits && w < length(&b[BITS_IN]); w++) {
-            some += __builtin_popcountll(bits[w]);
-        }
+        some = fits ? ones(bits, length(&b[BITS_IN])) : 0;
         fits = fits && (n % 64 == 0 || bits[n / 64] >> n % 64 == 0);
     }
     const Py_ssize_t room = fits ? length(&b[ROWS_OUT]) / n_words : 0;
