@@ -33,18 +33,21 @@ segment_sum(const double *v, int64_t n)
 INLINE double
 total_of(const double *count, int64_t n)
 {
-    double parts[SIDE_BY_SIDE] = {0}, sum = 0.0;
+    double sum = 0.0;
     int64_t e = 0;
-    for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+    if (n >= SIDE_BY_SIDE) {
+        double parts[SIDE_BY_SIDE] = {0};
+        for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+            for (int j = 0; j < SIDE_BY_SIDE; j++) {
+                parts[j] += count[e + j];
+            }
+        }
         for (int j = 0; j < SIDE_BY_SIDE; j++) {
-            parts[j] += count[e + j];
+            sum += parts[j];
         }
     }
     for (; e < n; e++) {
-        parts[0] += count[e];
-    }
-    for (int j = 0; j < SIDE_BY_SIDE; j++) {
-        sum += parts[j];
+        sum += count[e];
     }
     return sum;
 }
@@ -84,18 +87,21 @@ running_sums(double *v, int64_t n)
 INLINE double
 largest_of(const double *v, int64_t n)
 {
-    double parts[SIDE_BY_SIDE] = {0}, largest = 0.0;
+    double largest = 0.0;
     int64_t e = 0;
-    for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+    if (n >= SIDE_BY_SIDE) {
+        double parts[SIDE_BY_SIDE] = {0};
+        for (; e + SIDE_BY_SIDE <= n; e += SIDE_BY_SIDE) {
+            for (int j = 0; j < SIDE_BY_SIDE; j++) {
+                parts[j] = v[e + j] > parts[j] ? v[e + j] : parts[j];
+            }
+        }
         for (int j = 0; j < SIDE_BY_SIDE; j++) {
-            parts[j] = v[e + j] > parts[j] ? v[e + j] : parts[j];
+            largest = parts[j] > largest ? parts[j] : largest;
         }
     }
     for (; e < n; e++) {
         largest = v[e] > largest ? v[e] : largest;
-    }
-    for (int j = 0; j < SIDE_BY_SIDE; j++) {
-        largest = parts[j] > largest ? parts[j] : largest;
     }
     return largest;
 }
