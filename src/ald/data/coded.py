@@ -148,10 +148,14 @@ class AuditData:
     def scores(self) -> tuple[FloatArray, ...]:
         """Per attribute the numbers that its codes stand for in a test.
 
-        Ordered levels score 1, 2, ... over those that occur in this very data (SPEC 1).
+        Ordered levels score 1, 2, ... over those that occur in this very data (SPEC 1); unordered ones have no scores.
         """
         return tuple(
-            attribute.values if attribute.values is not None else self._ranks(code, attribute.size)
+            attribute.values
+            if attribute.values is not None
+            else np.zeros(attribute.size)
+            if attribute.is_nominal
+            else self._ranks(code, attribute.size)
             for attribute, code in zip(self.attributes, self.codes, strict=True)
         )
 
