@@ -136,7 +136,7 @@ def test_files(session: Any, cluster: SparkCluster, path: Path) -> None:
 
 
 def test_what_cannot_be_audited(session: Any, path: Path) -> None:
-    """Streams, unknown columns and empty data are errors in words."""
+    """Streams, unknown columns, empty data and repeated names are errors in words."""
     stream = session.readStream.format("rate").load()
     with pytest.raises(InputError, match="is a stream"):
         ald.audit(stream, outcome="value")
@@ -145,6 +145,9 @@ def test_what_cannot_be_audited(session: Any, path: Path) -> None:
         ald.audit(frame, outcome="hird", attributes=["age"])
     with pytest.raises(InputError, match="no rows"):
         ald.audit(frame.limit(0), outcome="hired", attributes=["age"])
+    twice = frame.select("sex", frame["remote"].alias("sex"), "hired")
+    with pytest.raises(InputError, match="more than one column named 'sex'"):
+        ald.audit(twice, outcome="hired")
 
 
 def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
