@@ -7,8 +7,10 @@ from urllib.parse import parse_qsl, unquote
 
 from ald.errors import shorten
 
-_SECRET = re.compile(r"pass|secret|token|key|sig|cred", re.IGNORECASE)
+_WORDS = "pass|secret|token|key|sig|cred"
+_SECRET = re.compile(_WORDS, re.IGNORECASE)
 _LOGIN = re.compile(r"(://[^\s/:@]*):[^\s/]*@")
+_OPTION = re.compile(rf"([?&][^=&\s]*({_WORDS})[^=&\s]*=)[^&\s'\"]*", re.IGNORECASE)
 
 
 def is_address(data: str) -> bool:
@@ -52,4 +54,4 @@ def without_secrets(message: str, address: str = "") -> str:
     """
     for part in sorted(secrets(address), key=len, reverse=True):
         message = message.replace(part, "***")
-    return _LOGIN.sub(r"\1:***@", message)
+    return _OPTION.sub(r"\1***", _LOGIN.sub(r"\1:***@", message))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,8 +17,19 @@ from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Opened:
+    """A file as the frame of an engine. notes: what is to be said of it; by_column: of its columns, by their names."""
+
+    frame: Any
+    notes: tuple[str, ...] = ()
+    by_column: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def is_frame(data: Any) -> bool:
     """Whether this is a DataFrame, or a lazy one, of a library that Narwhals knows."""
+    if isinstance(data, Opened):
+        return True
     _check_native_names(data)
     native = nw.from_native(data, pass_through=True)
     return isinstance(native, (nw.DataFrame, nw.LazyFrame))
@@ -60,12 +71,13 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
     Those of engines that hold the data themselves are counted there, if `reading` says how.
     """
     source = "the data"
-    _check_native_names(data)
-    frame = nw.from_native(data)
+    opened = data if isinstance(data, Opened) else Opened(frame=data)
+    _check_native_names(opened.frame)
+    frame = nw.from_native(opened.frame)
     if reading is not None and isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
         from ald.data.lazy import counted
 
-        return counted(frame, reading)
+        return counted(frame, reading, opened)
     names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
     by_text = {str(name): name for name in names}
     if only is not None:
@@ -82,6 +94,13 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
 def read_series(name: str, values: Any) -> Column:
     """One native Series as a column."""
     return _column(name, nw.from_native(values, series_only=True))
+
+
+def arrow_frame(table: Any) -> Any:
+    """A table of PyArrow as a pandas frame of the same types: dates stay dates, and what is missing stays missing."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def arrow_series(values: Any) -> nw.Series[Any]:

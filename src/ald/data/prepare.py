@@ -112,6 +112,7 @@ def prepare(
         half = None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
     cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None)
+    warnings = [*table.notes, *warnings]
     if total < minimum_rows:
         raise InputError(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
