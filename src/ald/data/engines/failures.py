@@ -10,7 +10,9 @@ from ald.data.addresses import is_address, masked, without_secrets
 from ald.errors import AldError, InputError, shorten
 
 # What precedes the reason: the call from Python, the condition, and the names of exceptions.
-_PREAMBLE = re.compile(r"^(: |Original Message: |\[[A-Z_.0-9]+\] |([a-z]\w*\.)+\w*(Exception|Error)?: |\w+(Exception|Error): )+")
+_PREAMBLE = re.compile(
+    r"^(: |Original Message: |\[[A-Z_.0-9]+\] |([a-z]\w*\.)+\w*(Exception|Error)?: |\w+(Exception|Error): )+"
+)
 _LONGEST = 300
 
 
