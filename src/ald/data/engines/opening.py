@@ -91,6 +91,7 @@ def _with_spark(path: str, kind: str, engine: str) -> Opened:
         raise needed_extra("Audits on Spark", "spark") from None
     from ald.data.engines import spark_files
 
+    spark_files.check_master(engine)
     file = _text_file(path, kind)
     frame = spark_files.read(path, kind, engine) if file is None else spark_files.read_text(path, file, engine)
     return _opened(frame, path, kind, file, spark_files.NAME)

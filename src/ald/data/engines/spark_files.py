@@ -36,12 +36,8 @@ _TYPES = {
 def session(engine: str) -> Any:
     """The session that there is, or a new one: as Spark's configuration says, or on the master with this address."""
     builder, is_new = SparkSession.builder.appName("ald"), SparkContext._active_spark_context is None
-    if engine != "spark":
-        if is_new:
-            _check_master(engine)
-        builder = builder.master(engine)
     try:
-        found = builder.getOrCreate()
+        found = (builder if engine == "spark" else builder.master(engine)).getOrCreate()
     except PySparkException as error:
         raise InputError(
             f"Spark did not start ({reason(error)}). It needs a Java runtime, version 17 or later, on the path or in "
@@ -54,8 +50,10 @@ def session(engine: str) -> Any:
     return found
 
 
-def _check_master(address: str) -> None:
-    """Raises if no master answers: Spark itself would try for a minute."""
+def check_master(address: str) -> None:
+    """Raises if the master that a new session needs does not answer: Spark itself would try for a minute."""
+    if address == "spark" or SparkContext._active_spark_context is not None:
+        return
     failed = ""
     for place in address.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
@@ -70,16 +68,21 @@ def _check_master(address: str) -> None:
 
 
 def _settle(found: Any) -> None:
-    """A session of ours: the Python that runs here also on this machine's workers, and errors only as exceptions."""
+    """A session of ours on this machine: its workers run the Python that runs here, and errors are exceptions only.
+
+    The log of a cluster stays: it says what it waits for.
+    """
     try:
         context = found.sparkContext
     except PySparkException:  # a client of Spark Connect has none
+        return
+    if not context.master.startswith("local"):
         return
     settings = context.getConf()
     if not settings.contains("spark.log.level"):
         context.setLogLevel("OFF")
     chosen = any(name in os.environ for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
-    if context.master.startswith("local") and not chosen and not settings.contains("spark.pyspark.python"):
+    if not chosen and not settings.contains("spark.pyspark.python"):
         context.pythonExec = sys.executable
 
 
