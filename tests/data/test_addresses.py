@@ -14,6 +14,8 @@ from ald.data.addresses import masked, without_secrets
         ("postgresql://ann:se@cr:et@h/x", "postgresql://ann:***@h/x"),
         ("postgresql://h/x?user=ann&password=secret&sslmode=require", "postgresql://h/x?user=ann&password=***&sslmode=require"),
         ("postgresql://ann@h/x", "postgresql://ann@h/x"),
+        ("postgresql://ann:se?cr@et@h/x?sslmode=require", "postgresql://ann:***@h/x?sslmode=require"),
+        ("postgresql://h/x?user=ann@b&password=secret", "postgresql://h/x?user=ann@b&password=***"),
         ("https://h/x.csv?X-Amz-Signature=abc&part=1", "https://h/x.csv?X-Amz-Signature=***&part=1"),
     ],
 )  # fmt: skip

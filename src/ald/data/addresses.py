@@ -25,8 +25,7 @@ def masked(address: str) -> str:
     'postgresql://ann:***@db.example/loans?sslmode=require'
     """
     scheme, _, rest = address.partition("://")
-    rest, mark, options = rest.partition("?")
-    login, at, place = rest.rpartition("@")
+    login, at, place, mark, options = _parts(rest)
     name, colon, _ = login.partition(":")
     kept = "&".join(
         f"{key}=***" if _SECRET.search(key) else f"{key}={value}"
@@ -35,10 +34,19 @@ def masked(address: str) -> str:
     return shorten(f"{scheme}://{name}{':***' if colon else ''}{at}{place}{mark}{kept}", 120)
 
 
+def _parts(rest: str) -> tuple[str, str, str, str, str]:
+    """What follows the scheme: the login, "@", the place, "?", the options. In doubt, more of it is the login."""
+    before, mark, options = rest.partition("?")
+    if "@" in options and "@" not in before and ":" in before:  # a question mark in the password
+        login, at, after = rest.rpartition("@")
+        return login, at, *after.partition("?")
+    return *before.rpartition("@"), mark, options
+
+
 def secrets(address: str) -> list[str]:
     """All passwords in an address, and the parts that a reader with other rules might cut them into."""
-    rest, _, options = address.partition("://")[2].partition("?")
-    found = [rest.rpartition("@")[0].partition(":")[2]]
+    login, _, _, _, options = _parts(address.partition("://")[2])
+    found = [login.partition(":")[2]]
     found += [value for key, value in parse_qsl(options, keep_blank_values=True) if _SECRET.search(key)]
     parts = [part for secret in found for text in (secret, unquote(secret)) for part in re.split(r"[@:/?#%\s]", text)]
     # Anything that the address shows anyway is no secret; parts of two characters are found in any sentence.
