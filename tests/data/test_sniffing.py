@@ -70,3 +70,12 @@ def test_json_that_is_not_lines(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"a": 1}, {"a": 2}], indent=1))
     with pytest.raises(InputError, match="one object per line"):
         sniffed(str(tmp_path / "a.json"))
+
+
+def test_infinite_dates(tmp_path: Path) -> None:
+    """Infinite dates, which engines do not have, are missing, and it is said how many."""
+    path = tmp_path / "a.csv"
+    path.write_text("day,ok\n2024-01-01,1\ninfinity,0\n2024-03-01,1\n")
+    file = sniffed(str(path))
+    assert file.whole(str(path)).column(0).to_pylist() == [date(2024, 1, 1), None, date(2024, 3, 1)]
+    assert file.notes == {"day": ("1 infinite values of 'day' count as missing",)}

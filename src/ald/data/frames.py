@@ -97,10 +97,16 @@ def read_series(name: str, values: Any) -> Column:
 
 
 def arrow_frame(table: Any) -> Any:
-    """A table of PyArrow as a pandas frame of the same types: dates stay dates, and what is missing stays missing."""
-    import pandas as pd
+    """A table of PyArrow as a pandas frame of types that are fast there, in which what is missing stays missing.
 
-    return table.to_pandas(types_mapper=pd.ArrowDtype)
+    Dates become times at midnight, which are dates again when they are coded: pandas makes objects of each date.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    times = [pa.timestamp("us") if field.type == pa.date32() else field.type for field in table.schema]
+    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): pd.StringDtype("pyarrow")}
+    return table.cast(pa.schema(zip(table.column_names, times, strict=True))).to_pandas(types_mapper=types.get)
 
 
 def arrow_series(values: Any) -> nw.Series[Any]:

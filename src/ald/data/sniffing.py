@@ -6,14 +6,14 @@ files: kinds and missing values agree by construction.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ald.data.columns import MISSING_WORDS
+from ald.data.columns import MISSING_WORDS, infinite_note
 from ald.data.files import Dialect, are_lines, as_pattern, csv_dialect, open_file
 from ald.data.relation import Relation, as_text, column, connected, in_words, literal, measure
 from ald.errors import InputError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["integer", "number", "boolean", "date", "time", "words"]
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_WORDS = ("VARCHAR", "JSON")
 _SPACE = "' ' || chr(9) || chr(10) || chr(13)"
 _MISSING = ", ".join(literal(word) for word in sorted(MISSING_WORDS))
 
@@ -106,27 +107,22 @@ def _worker() -> Iterator[duckdb.DuckDBPyConnection]:
 def sniffed(path: str) -> TextFile:
     """What our reader finds in a text file. It reads all of it, as it does without an engine."""
     with open_file(path) as (relation, reader):
-        words = [name for name, (sql, kind) in relation.columns.items() if kind in ("VARCHAR", "JSON")]
-        more, has_breaks = _looked_at(relation, words)
+        seen = _look(relation)
         if reader == "json":
             if not are_lines(relation, path):
                 raise InputError(f"{relation.source} is not JSON lines: an engine reads files of one object per line")
-            texts = [f"json_extract_string(line, {_pointer(name)})" for name in relation.columns]
-            columns = tuple(
-                _column(relation, name, text, more) for name, text in zip(relation.columns, texts, strict=True)
-            )
+            texts = {name: f"json_extract_string(line, {_pointer(name)})" for name in relation.columns}
+            columns = tuple(_column(relation, name, text, seen) for name, text in texts.items())
             return TextFile(reader="json", columns=columns)
         dialect = csv_dialect(relation, path)
-        columns = tuple(
-            _column(relation, name, f"nullif(t{i}, '')", more, dialect) for i, name in enumerate(relation.columns)
-        )
+        texts = {name: f"nullif(t{i}, '')" for i, name in enumerate(relation.columns)}
         return TextFile(
             reader="csv",
-            columns=columns,
+            columns=tuple(_column(relation, name, text, seen, dialect) for name, text in texts.items()),
             delimiter=dialect.delimiter,
             quote=dialect.quote,
             escape=dialect.escape,
-            has_breaks=has_breaks or any("\n" in name or "\r" in name for name in relation.columns),
+            has_breaks=seen.has_breaks or any("\n" in name or "\r" in name for name in relation.columns),
         )
 
 
@@ -135,50 +131,72 @@ def _pointer(name: str) -> str:
     return literal("/" + name.replace("~", "~0").replace("/", "~1"))
 
 
-def _looked_at(relation: Relation, words: Sequence[str]) -> tuple[set[str], bool]:
-    """The columns of words that may be numbers or truth values, and whether any word has a line break."""
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What one look at all rows says.
+
+    more: the columns of words that may be numbers or truth values. has_breaks: whether a word has a line break.
+    infinite: rows with an infinite date or time, by column.
+    """
+
+    more: frozenset[str]
+    has_breaks: bool
+    infinite: Mapping[str, int]
+
+
+def _look(relation: Relation) -> _Seen:
+    words = [name for name, (_, kind) in relation.columns.items() if kind in _WORDS]
+    times = [name for name, (_, kind) in relation.columns.items() if kind.startswith(("DATE", "TIMESTAMP"))]
     asked = ["count(*)"]
     for name in words:
-        sql, kind = relation.columns[name]
-        text = as_text(sql, kind)
+        text = as_text(*relation.columns[name])
         asked += [
             f"bool_and(lower(trim({text}, {_SPACE})) IN ({_MISSING}, 'true', 'false') "
             f"OR regexp_matches({text}, '^\\s*[-+]?([0-9.]|inf)', 'i'))",
             f"bool_or(regexp_matches({text}, '[\\n\\r]'))",
         ]
+    asked += [f"count(*) FILTER (isinf({relation.columns[name][0]}))" for name in times]
     _, *found = relation.row(f"SELECT {', '.join(asked)} FROM {relation.sql}")
-    return {name for name, may in zip(words, found[::2], strict=True) if may}, any(found[1::2])
+    of_words, of_times = found[: 2 * len(words)], found[2 * len(words) :]
+    return _Seen(
+        more=frozenset(name for name, may in zip(words, of_words[::2], strict=True) if may),
+        has_breaks=any(of_words[1::2]),
+        infinite=dict(zip(times, of_times, strict=True)),
+    )
 
 
-def _column(
-    relation: Relation, name: str, text: str, more: Container[str], dialect: Dialect | None = None
-) -> TextColumn:
+def _column(relation: Relation, name: str, text: str, seen: _Seen, dialect: Dialect | None = None) -> TextColumn:
     """How a text becomes the value that our reader makes of it."""
     kind = relation.columns[name][1]
-    if kind in ("VARCHAR", "JSON"):
-        return _from_words(relation, name, text) if name in more else TextColumn(name=name, kind="words", sql=text)
+    if kind in _WORDS:
+        return _from_words(relation, name, text) if name in seen.more else TextColumn(name=name, kind="words", sql=text)
     if kind == '"NULL"':
         return TextColumn(name=name, kind="words", sql="CAST(NULL AS VARCHAR)")
-    number = measure("x", kind)
     if kind == "BOOLEAN":
         return TextColumn(name=name, kind="boolean", sql=f"CAST({text} AS BOOLEAN)")
-    if number is None:  # times of the day, and what is nested: words, as DuckDB writes them
-        inner = text.replace("json_extract_string", "json_extract") if "(" in kind or kind.endswith("]") else text
+    if name in seen.infinite:
+        return _time(name, text, kind, seen.infinite[name], dialect)
+    if measure("", kind) is None:  # times of the day, and what is nested: words, as DuckDB writes them
+        inner = text.replace("json_extract_string", "json_extract", 1) if kind.endswith((")", "]")) else text
         return TextColumn(name=name, kind="words", sql=f"CAST(CAST({inner} AS {kind}) AS VARCHAR)")
-    if number[1] == "numeric":
-        is_small = kind in _INTEGERS
-        return TextColumn(
-            name=name,
-            kind="integer" if is_small else "number",
-            sql=f"CAST({text} AS {'BIGINT' if is_small else 'DOUBLE'})",
-        )
-    written = None if dialect is None else dialect.date if kind == "DATE" else dialect.time
-    if written is not None and kind.endswith("ZONE") and "%z" not in written.casefold():
-        written = None  # that form is of another column
-    value = f"CAST({text} AS {kind})" if written is None else f"CAST(strptime({text}, {literal(written)}) AS {kind})"
-    if kind != "DATE":
-        value = f"make_timestamp(epoch_us({value}))"
-    return TextColumn(name=name, kind="date" if kind == "DATE" else "time", sql=value)
+    if kind in _INTEGERS:
+        return TextColumn(name=name, kind="integer", sql=f"CAST({text} AS BIGINT)")
+    return TextColumn(name=name, kind="number", sql=f"CAST({text} AS DOUBLE)")
+
+
+def _time(name: str, text: str, kind: str, infinite: int, dialect: Dialect | None) -> TextColumn:
+    """A column of dates or times; those with a zone become times of UTC. No engine has infinite ones."""
+    form = None if dialect is None else dialect.date if kind == "DATE" else dialect.time
+    if form is not None and kind.endswith("ZONE") and "%z" not in form.casefold():
+        form = None  # that form is of another column
+    value = f"CAST({text} AS {kind})" if form is None else f"CAST(strptime({text}, {literal(form)}) AS {kind})"
+    finite = f"CASE WHEN isinf({value}) THEN NULL ELSE {value} END"
+    return TextColumn(
+        name=name,
+        kind="date" if kind == "DATE" else "time",
+        sql=finite if kind == "DATE" else f"make_timestamp(epoch_us({finite}))",
+        notes=(infinite_note(name, infinite),) if infinite else (),
+    )
 
 
 def _from_words(relation: Relation, name: str, text: str) -> TextColumn:
