@@ -196,7 +196,9 @@ def _audit(
     if engine is not None:
         from ald.data.engines.opening import opened
 
-        data = tuple(opened(half, engine) for half in data) if split == "own" else opened(data, engine)
+        if progress is not None:
+            progress("load", 0.0)
+        data = tuple(opened(half, engine, query) for half in data) if split == "own" else opened(data, engine, query)
     outcome, favourable = options.pop("outcome"), options.pop("favourable")
     if outcome is not None and not isinstance(outcome, str):
         outcome = tuple(outcome) if isinstance(outcome, Sequence) else outcome

@@ -19,6 +19,7 @@ from ald.arrays import IntArray
 from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
+from ald.data.engines.failures import told
 from ald.data.prepare import DataSummary
 from ald.data.roles import Roles
 from ald.data.spread import PreparedSpread, prepare_spread
@@ -84,11 +85,12 @@ def audit_spread(
     """The audit of data that does not fit, where it is."""
     _check_possible(spread, roles, config)
     least = minimum_rows(rules, config.fraction) if config.split == "random" else 1
-    prepared = prepare_spread(spread, roles, joint_cells(config), least)
-    try:
-        return _Audit(prepared, config, rules, threads, say).result(spread, asked)
-    finally:
-        prepared.blocks.close()
+    with told(spread.engine.name, spread.engine.failures):
+        prepared = prepare_spread(spread, roles, joint_cells(config), least)
+        try:
+            return _Audit(prepared, config, rules, threads, say).result(spread, asked)
+        finally:
+            prepared.blocks.close()
 
 
 def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:

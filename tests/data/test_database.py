@@ -16,7 +16,6 @@ import pytest
 
 import ald
 from ald import InputError, SettingError
-from ald.data.database import masked
 from ald.data.reading import Reading
 from ald.data.sources import load
 
@@ -188,20 +187,6 @@ def test_addresses_that_cannot_be_read(address: str) -> None:
     with pytest.raises(InputError, match="cannot connect to postgresql://ann") as caught:
         ald.audit(address, query="select 1", outcome="approved")
     assert not any(secret in str(caught.value) for secret in ("pa55", "word@", "zzz"))
-
-
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("postgresql://ann:secret@h/x", "postgresql://ann:***@h/x"),
-        ("postgresql://ann:se@cr:et@h/x", "postgresql://ann:***@h/x"),
-        ("postgresql://h/x?user=ann&password=secret&sslmode=require", "postgresql://h/x?user=ann&password=***&sslmode=require"),
-        ("postgresql://ann@h/x", "postgresql://ann@h/x"),
-    ],
-)  # fmt: skip
-def test_masked(address: str, shown: str) -> None:
-    """An address is shown without its secrets."""
-    assert masked(address) == shown
 
 
 def test_query_and_address_belong_together() -> None:

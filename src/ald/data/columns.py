@@ -194,6 +194,11 @@ def parse_numbers(words: Sequence[str]) -> FloatArray | None:
     return numbers
 
 
+def infinite_note(name: str, n: int) -> str:
+    """What is said of so many infinite values of a column."""
+    return f"{n:,} infinite values of {shorten(name)!r} count as missing"
+
+
 def from_numbers(name: str, values: AnyArray, kind: str = "numeric", missing: BoolArray | None = None) -> Column:
     """A column of numbers, or of dates as days and times as microseconds. NaN and infinity are missing.
 

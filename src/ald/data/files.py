@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ald.data.reading import Reading
@@ -27,6 +29,9 @@ _COMPRESSION = {"gz": "gzip", "zst": "zstd"}
 _BYTES_PER_FIELD = 5
 _PACKED = 6
 
+# What DuckDB says where there is no such character.
+_EMPTY = "(empty)"
+
 # How CSV files are typed: by all their rows. Words such as yes, no, t and f are not turned into true and false.
 _TYPED = (
     "header=true, sample_size=-1, "
@@ -34,8 +39,32 @@ _TYPED = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How a CSV file is written. quote: empty if nothing is quoted. date, time: forms that are not those of SQL."""
+
+    delimiter: str
+    quote: str
+    escape: str
+    date: str | None
+    time: str | None
+
+
 def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
     """The file as a table of all columns, or of only some; reduced to counts if it is large and `reading` says how."""
+    with open_file(path) as (relation, reader):
+        if reading is None or not _may_be_large(relation, path, reader, reading):
+            return whole(relation, only)
+        with workspace(relation.connection, reading.memory) as folder:
+            relation = relation if relation.is_cheap else relation.only(only).kept()
+            if reading.is_large(relation.count(), len(relation.columns)):
+                return reduced(relation, reading, folder)
+            return whole(relation, only)
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[tuple[Relation, str]]:
+    """The file as something to select from, and its format; whatever fails meanwhile is an error in words."""
     import duckdb
 
     reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
@@ -43,14 +72,7 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
         raise InputError(f"{source} is empty: it has no columns")
     connection = connected()
     try:
-        relation = _opened(connection, path, reader, source)
-        if reading is None or not _may_be_large(relation, path, reader, reading):
-            return whole(relation, only)
-        with workspace(connection, reading.memory) as folder:
-            relation = relation if relation.is_cheap else relation.only(only).kept()
-            if reading.is_large(relation.count(), len(relation.columns)):
-                return reduced(relation, reading, folder)
-            return whole(relation, only)
+        yield _opened(connection, path, reader, source), reader
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
@@ -62,6 +84,32 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
         raise InputError(f"{source} cannot be read as {reader.upper()}: {in_words(error)}{hint}") from None
     finally:
         connection.close()
+
+
+def csv_dialect(relation: Relation, path: str) -> Dialect:
+    """How a CSV file is written, as it is read."""
+    call = _call(path, "csv").replace("read_csv", "sniff_csv", 1)
+    asked = "Delimiter, Quote, Escape, DateFormat, TimestampFormat"
+    delimiter, quote, escape, date, time = relation.row(f"SELECT {asked} FROM {call}")
+    return Dialect(
+        delimiter=delimiter,
+        quote="" if quote == _EMPTY else quote,
+        escape="" if escape == _EMPTY else escape,
+        date=date,
+        time=time,
+    )
+
+
+def are_lines(relation: Relation, path: str) -> bool:
+    """Whether a JSON file has one object per line."""
+    import duckdb
+
+    lines = f"{_call(path, 'json')[:-1]}, format='newline_delimited', records=true)"
+    try:
+        described = relation.connection.execute(f"DESCRIBE SELECT * FROM {lines}").fetchall()
+    except duckdb.Error:
+        return False
+    return [str(row[0]) for row in described] == list(relation.columns)
 
 
 def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, source: str) -> Relation:
@@ -123,9 +171,14 @@ def _reader(path: str) -> str:
     return _READERS[parts[-1]]
 
 
+def as_pattern(path: str) -> str:
+    """A path for DuckDB. Characters that would be a pattern stand for themselves."""
+    return literal(re.sub(r"([*?\[])", r"[\1]", path))
+
+
 def _call(path: str, reader: str) -> str:
-    """The table function that reads the file. Characters that would be a pattern stand for themselves."""
-    name = literal(re.sub(r"([*?\[])", r"[\1]", path))
+    """The table function that reads the file."""
+    name = as_pattern(path)
     if reader == "parquet":
         return f"read_parquet({name})"
     compression = _COMPRESSION.get(path.rsplit(".", 1)[-1].casefold())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,16 +17,29 @@ from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Opened:
+    """A file as the frame of an engine. notes: what is to be said of it; by_column: of its columns, by their names."""
+
+    frame: Any
+    notes: tuple[str, ...] = ()
+    by_column: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 def is_frame(data: Any) -> bool:
     """Whether this is a DataFrame, or a lazy one, of a library that Narwhals knows."""
+    if isinstance(data, Opened):
+        return True
     _check_native_names(data)
     native = nw.from_native(data, pass_through=True)
     return isinstance(native, (nw.DataFrame, nw.LazyFrame))
 
 
 def _check_native_names(data: Any) -> None:
-    """Pandas and PyArrow frames may repeat names; Narwhals refuses those in its own words."""
-    names = getattr(data, "column_names", None) or (getattr(data, "columns", []) if hasattr(data, "iloc") else [])
+    """Frames of pandas, PyArrow and Spark may repeat names; Narwhals refuses those in its own words, or not at all."""
+    # Asked of no one else: lazy frames of other libraries would have to find out.
+    has_columns = hasattr(data, "iloc") or type(data).__module__.startswith("pyspark.")
+    names = getattr(data, "column_names", None) or (data.columns if has_columns else [])
     if isinstance(names, Iterable) and not isinstance(names, str):
         check_names([str(name) for name in names], "the data")
 
@@ -58,12 +71,13 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
     Those of engines that hold the data themselves are counted there, if `reading` says how.
     """
     source = "the data"
-    _check_native_names(data)
-    frame = nw.from_native(data)
+    opened = data if isinstance(data, Opened) else Opened(frame=data)
+    _check_native_names(opened.frame)
+    frame = nw.from_native(opened.frame)
     if reading is not None and isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
         from ald.data.lazy import counted
 
-        return counted(frame, reading)
+        return counted(frame, reading, opened)
     names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
     by_text = {str(name): name for name in names}
     if only is not None:
@@ -80,6 +94,19 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
 def read_series(name: str, values: Any) -> Column:
     """One native Series as a column."""
     return _column(name, nw.from_native(values, series_only=True))
+
+
+def arrow_frame(table: Any) -> Any:
+    """A table of PyArrow as a pandas frame of types that are fast there, in which what is missing stays missing.
+
+    Dates become times at midnight, which are dates again when they are coded: pandas makes objects of each date.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    times = [pa.timestamp("us") if field.type == pa.date32() else field.type for field in table.schema]
+    types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.string(): pd.StringDtype("pyarrow")}
+    return table.cast(pa.schema(zip(table.column_names, times, strict=True))).to_pandas(types_mapper=types.get)
 
 
 def arrow_series(values: Any) -> nw.Series[Any]:

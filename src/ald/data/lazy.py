@@ -7,7 +7,7 @@ what is needed to go on where the rows are, if their engine can do more than gro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -18,8 +18,9 @@ from ald.arrays import FloatArray, IntArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
 from ald.data.engines.engine import Engine, Shape, one_row
+from ald.data.engines.failures import told
 from ald.data.engines.protocols import Kept, Marginal
-from ald.data.frames import arrow_series, series_column
+from ald.data.frames import Opened, arrow_series, series_column
 from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
 from ald.data.reading import ManyCellsError, Reading
 from ald.data.table import Table, check_names, table_from
@@ -54,7 +55,8 @@ class Cut:
 class Spread:
     """Data that stays where it is.
 
-    names: the columns of the frame, in its order. cut: those of them that are in bins.
+    names: the columns of the frame, in its order. cut: those of them that are in bins. notes, by_column: as of a file
+    that the engine opened.
     """
 
     engine: Engine
@@ -65,6 +67,8 @@ class Spread:
     rows: int
     cells: int
     source: str = _SOURCE
+    notes: tuple[str, ...] = ()
+    by_column: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self) -> Kept:
         """The rows where they are."""
@@ -75,13 +79,29 @@ class Spread:
     def column(self, name: str, marginal: Marginal) -> Column:
         """A column that has every distinct value once."""
         values, counts = marginal
-        series = arrow_series(values)
-        return self.cut[name].column(series) if name in self.cut else series_column(name, series, counts)
+        return _noted(name, arrow_series(values), counts, self.cut, self.by_column)
 
 
-def counted(frame: nw.LazyFrame[Any], reading: Reading) -> Table:
+def _noted(
+    name: str,
+    series: nw.Series[Any],
+    counts: IntArray,
+    cut: Mapping[str, Cut],
+    by_column: Mapping[str, tuple[str, ...]],
+) -> Column:
+    """A column of counted values, with what was said of it before."""
+    column = cut[name].column(series) if name in cut else series_column(name, series, counts)
+    return replace(column, notes=(*by_column.get(name, ()), *column.notes))
+
+
+def counted(frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table:
     """The distinct rows of a lazy frame with their counts, numbers with very many values in bins."""
     engine = engine_of(frame)
+    with told(engine.name, engine.failures):
+        return _counted(engine, frame, reading, opened)
+
+
+def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table:
     engine.check(frame)
     names = [str(name) for name in frame.collect_schema().names()]
     check_names(names, _SOURCE)
@@ -91,7 +111,7 @@ def counted(frame: nw.LazyFrame[Any], reading: Reading) -> Table:
         if name not in names:
             raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
     frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
-    return _Counting(engine, engine.numbered(frame), wanted, reading).table()
+    return _Counting(engine, engine.numbered(frame), wanted, reading, opened).table()
 
 
 def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
@@ -110,8 +130,10 @@ def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
 class _Counting:
     """One count: what is known of the columns, and what is made of them. Frames have the columns c0, c1, ..."""
 
-    def __init__(self, engine: Engine, frame: nw.LazyFrame[Any], names: Sequence[str], reading: Reading) -> None:
-        self.engine, self.frame, self.reading = engine, frame, reading
+    def __init__(
+        self, engine: Engine, frame: nw.LazyFrame[Any], names: Sequence[str], reading: Reading, opened: Opened
+    ) -> None:
+        self.engine, self.frame, self.reading, self.opened = engine, frame, reading, opened
         self.column = {name: f"c{i}" for i, name in enumerate(names)}
         self.types = dict(zip(names, frame.collect_schema().dtypes(), strict=True))
         for name, dtype in self.types.items():
@@ -143,7 +165,7 @@ class _Counting:
         counts = grouped.get_column("n").to_numpy().astype(np.int64)
         columns = [self._column(name, grouped.get_column(self.column[name]), counts) for name in kept]
         table = replace(table_from(columns, _SOURCE), counts=counts)
-        return replace(table, left_out=left_out, binned=frozenset(self.cut))
+        return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=self.opened.notes)
 
     def _too_many(
         self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int, most: int
@@ -156,6 +178,8 @@ class _Counting:
             left_out=left_out,
             rows=self.rows,
             cells=cells,
+            notes=self.opened.notes,
+            by_column=self.opened.by_column,
         )
         message = (
             f"{_SOURCE} has about {cells:,} different rows, and the memory holds {most:,} of them: name fewer "
@@ -227,7 +251,7 @@ class _Counting:
         return self.engine.cut(frame, {self.column[name]: self.cut[name].edges for name in many}) if many else frame
 
     def _column(self, name: str, series: nw.Series[Any], counts: IntArray) -> Column:
-        return self.cut[name].column(series) if name in self.cut else series_column(name, series, counts)
+        return _noted(name, series, counts, self.cut, self.opened.by_column)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from ald.criterion import KINDS, Criterion
 from ald.data import checks
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
 from ald.data.coded import AuditData, encode
-from ald.data.columns import Column, is_interval_kind
+from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
 from ald.data.identifiers import IDENTIFIER_ROWS, IDENTIFIER_SHARE, numbers_reason, words_reason
 from ald.data.outcomes import confusion_cells
@@ -112,6 +112,7 @@ def prepare(
         half = None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
     cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None)
+    warnings = [*table.notes, *warnings]
     if total < minimum_rows:
         raise InputError(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
@@ -152,7 +153,7 @@ def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> li
     for column in columns:
         warnings.extend(column.notes)
         if column.n_infinite:
-            warnings.append(f"{column.n_infinite:,} infinite values of {shorten(column.name)!r} count as missing")
+            warnings.append(infinite_note(column.name, column.n_infinite))
     return [*warnings, *checks.similar_levels([*outcomes, *columns])]
 
 

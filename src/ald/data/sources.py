@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from ald.arrays import AnyArray, IntArray
+from ald.data.addresses import is_address
 from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind
 from ald.data.reading import Reading
 from ald.data.table import Table, check_names, row_numbers, stack, table_from, worth_threads
@@ -21,11 +21,6 @@ from ald.threads import in_threads
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
 _JUDGED = 50
-
-
-def is_address(data: str) -> bool:
-    """Whether a text is the address of a database rather than the name of a file."""
-    return re.match(r"[a-z][a-z0-9+]*://", data, re.IGNORECASE) is not None
 
 
 def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:

@@ -71,7 +71,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
         cells=dict.fromkeys(cell_names, 0),
         attributes=tuple(summarise(column, marginals[column.name][1]) for column in found),
         left_out=tuple(left_out),
-        warnings=tuple(column_warnings(found, [table[name] for name in roles.outcome_columns])),
+        warnings=(*spread.notes, *column_warnings(found, [table[name] for name in roles.outcome_columns])),
     )
     return PreparedSpread(blocks=kept.coded(row_coder, spread.cells), layout=layout, summary=summary)
 

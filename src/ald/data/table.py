@@ -19,7 +19,7 @@ class Table:
     """Columns by name, all of `n_rows` rows, and where they came from in words.
 
     counts: how many rows of the data each row stands for, where equal ones were counted. left_out: columns that were
-    not read, with reasons. binned: columns whose values were cut into quantile bins.
+    not read, with reasons. binned: columns whose values were cut into quantile bins. notes: what is to be said of it.
     """
 
     columns: dict[str, Column]
@@ -28,6 +28,7 @@ class Table:
     counts: IntArray | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     binned: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
@@ -74,7 +75,8 @@ def stack(first: Table, second: Table) -> Table:
                 "and name that column as the split; or round the values."
             )
     columns = [stack_columns(first[name], second[name]) for name in names]
-    stacked = table_from(columns, f"{first.source} and {second.source}")
+    notes = tuple(dict.fromkeys((*first.notes, *second.notes)))
+    stacked = replace(table_from(columns, f"{first.source} and {second.source}"), notes=notes)
     if first.counts is None and second.counts is None:
         return stacked
     counts = [np.ones(one.n_rows, np.int64) if one.counts is None else one.counts for one in (first, second)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ald
-from ald import InputError, SettingError
+from ald import AldError, InputError, SettingError
 from tests.engine_data import decisions
 
 
@@ -48,6 +48,28 @@ def test_unknown(tmp_path: Path) -> None:
         ald.audit(tmp_path / "a.parquet", engine="spark", outcome="y")
     with pytest.raises(SettingError, match="give a DataFrame of the engine without it"):
         ald.audit({"y": [0, 1]}, engine="spark", outcome="y")
+
+
+@pytest.mark.parametrize(
+    ("address", "options"),
+    [
+        ("postgresql://ann:s3cret@h/loans", {"query": "select 1"}),
+        ("postgresql://ann:s3cret@h/loans", {}),
+        ("http://ann:s3cret@h/x", {}),
+        ("a.csv", {"query": "select 1"}),
+    ],
+)
+def test_databases(address: str, options: dict[str, str]) -> None:
+    """A database or a query does not go with an engine; no password is shown."""
+    with pytest.raises(AldError, match="A database or a query does not go with an engine") as caught:
+        ald.audit(address, engine="dask", outcome="y", **options)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_addresses_are_no_engines() -> None:
+    """An address in place of an engine is shown without its password."""
+    with pytest.raises(SettingError, match=r"unknown engine 'postgresql://ann:\*\*\*@h'"):
+        ald.audit("a.csv", engine="postgresql://ann:s3cret@h", outcome="y")
 
 
 @pytest.mark.parametrize("engine", ["spark", "dask"])

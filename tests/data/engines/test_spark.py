@@ -16,7 +16,7 @@ from ald import ColumnError, InputError
 from ald.data.reading import Reading
 from ald.data.sources import load
 from tests.data.test_lazy import many_values
-from tests.engine_data import decisions
+from tests.engine_data import awkward, decisions
 from tests.sampling import hashed_sampling
 from tests.spark_cluster import SparkCluster, executors, missing, running
 from tests.test_distributed import everything
@@ -135,8 +135,54 @@ def test_files(session: Any, cluster: SparkCluster, path: Path) -> None:
     assert ald.audit(str(path), engine=cluster.address, **options).to_json() == expected
 
 
+def test_text_files(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:
+    """CSV files and JSON lines are read as without an engine, in any time zone."""
+    awkward(tmp_path / "a.csv")
+    awkward(tmp_path / "b.csv", breaks=False, delimiter=";")
+    decisions(2000).to_json(tmp_path / "c.jsonl", orient="records", lines=True, date_format="iso")
+    before = session.conf.get("spark.sql.session.timeZone")
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for name, outcome in (("a.csv", "ok"), ("b.csv", "ok"), ("c.jsonl", "hired")):
+            options = {"outcome": outcome, "trees": 2}
+            found = ald.audit(tmp_path / name, engine=cluster.address, **options)
+            assert found.to_json() == ald.audit(tmp_path / name, **options).to_json(), name
+    finally:
+        session.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_types_that_spark_finds(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:
+    """Of a folder of text files Spark finds the types, and a warning says so; times and line breaks stay."""
+    folder = tmp_path / "a.csv"
+    folder.mkdir()
+    rows = '2024-01-01 23:00:00,"a ""b""\nc",1\n2024-01-02 03:30:00,d,0\n' * 200
+    (folder / "1.csv").write_text(f"at,text,ok\n{rows}")
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        found = ald.audit(folder, engine=cluster.address, outcome="ok", trees=2)
+    finally:
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+    assert [(a.name, a.kind, a.distinct) for a in found.data_summary.attributes] == [
+        ("at", "datetime", 2),
+        ("text", "nominal", 2),
+    ]
+    assert any("were inferred by Spark" in warning for warning in found.data_summary.warnings)
+    assert "2024-01-01 23:00:00" in found.to_json()
+    assert session.conf.get("spark.sql.timestampType") == "TIMESTAMP_LTZ"
+
+
+def test_files_that_cannot_be_read(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:
+    """A file that is not what its ending says, and a missing file system, are errors in one line, without passwords."""
+    (tmp_path / "a.parquet").write_text("hello")
+    for name in (str(tmp_path / "a.parquet"), "s3a://AKIA:pa55word@bucket/a.parquet"):
+        with pytest.raises(InputError, match=r"^Spark cannot read ") as caught:
+            ald.audit(name, engine=cluster.address, outcome="y")
+        assert "\n" not in str(caught.value)
+        assert "pa55word" not in str(caught.value)
+
+
 def test_what_cannot_be_audited(session: Any, path: Path) -> None:
-    """Streams, unknown columns and empty data are errors in words."""
+    """Streams, unknown columns, empty data and repeated names are errors in words."""
     stream = session.readStream.format("rate").load()
     with pytest.raises(InputError, match="is a stream"):
         ald.audit(stream, outcome="value")
@@ -145,6 +191,9 @@ def test_what_cannot_be_audited(session: Any, path: Path) -> None:
         ald.audit(frame, outcome="hird", attributes=["age"])
     with pytest.raises(InputError, match="no rows"):
         ald.audit(frame.limit(0), outcome="hired", attributes=["age"])
+    twice = frame.select("sex", frame["remote"].alias("sex"), "hired")
+    with pytest.raises(InputError, match="more than one column named 'sex'"):
+        ald.audit(twice, outcome="hired")
 
 
 def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:

@@ -17,12 +17,17 @@ from ald.data.engines.arrow import merged_marginals, partition_marginals, row_ke
 from ald.data.engines.engine import Engine, Shape, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 
+# What Dask, and those who read files for it, raise where they cannot.
+FAILURES = (OSError, ImportError, ValueError, pa.ArrowException)
 # Sums of this many partitions are added up at a time.
 _FAN_IN = 8
 
 
 class DaskEngine(Engine):
     """Dask's own functions where Narwhals lacks them, and functions sent to partitions."""
+
+    name = "Dask"
+    failures = FAILURES
 
     def look(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> tuple[int, dict[str, Shape]]:
         native = frame.to_native()

@@ -26,7 +26,13 @@ class Shape:
 
 
 class Engine:
-    """An engine that can only group and count. Frames have the columns c0, c1, ..."""
+    """An engine that can only group and count. Frames have the columns c0, c1, ...
+
+    name: as errors call it. failures: what it raises when it cannot read the data.
+    """
+
+    name = "the engine"
+    failures: tuple[type[Exception], ...] = ()
 
     def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """The frame with its columns as c0, c1, ..., whatever their names are."""

@@ -12,6 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
@@ -24,6 +25,8 @@ from ald.data.engines.engine import Engine, Shape, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 from ald.errors import InputError
 
+# What Spark raises, from Python and from Java.
+FAILURES = (PySparkException, Py4JError)
 # Rows of a batch of sums.
 _BATCH = 1 << 20
 
@@ -32,6 +35,9 @@ Batches = Iterator[pa.RecordBatch]
 
 class SparkEngine(Engine):
     """Spark's own functions where Narwhals lacks them or they are faster, and functions sent to partitions."""
+
+    name = "Spark"
+    failures = FAILURES
 
     def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
@@ -72,7 +78,7 @@ class SparkEngine(Engine):
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         positions = {native.columns.index(column): ends for column, ends in edges.items()}
-        return lazy(_mapped(native, _cutting(positions), native.schema))
+        return lazy(mapped(native, _cutting(positions), native.schema))
 
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
         return SparkRows(frame.to_native())
@@ -101,7 +107,7 @@ class SparkRows:
             found = partition_marginals(chunks(batches))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = _mapped(self.frame, count, "found binary").toArrow().column(0).to_pylist()
+        parts = mapped(self.frame, count, "found binary").toArrow().column(0).to_pylist()
         return merged_marginals(part for part in map(pickle.loads, parts) if part is not None)
 
     def coded(self, coder: RowCoder, rows: int) -> SparkBlocks:
@@ -118,9 +124,9 @@ class SparkRows:
                 yield pa.RecordBatch.from_arrays([pa.array([block], pa.binary())], names=["block"])
 
         parts = max(2 * _parallelism(self.frame), ceil(rows / PARTITION))
-        coded = _mapped(self.frame, keys, "key binary").repartition(parts, "key")
+        coded = mapped(self.frame, keys, "key binary").repartition(parts, "key")
         counted = coded.groupBy("key").agg(F.count(F.lit(1)).alias("n"))
-        return SparkBlocks(_mapped(counted, blocks, "block binary"), parts)
+        return SparkBlocks(mapped(counted, blocks, "block binary"), parts)
 
 
 class SparkBlocks:
@@ -140,7 +146,7 @@ class SparkBlocks:
                 columns = [keys[part], *(values[part, i] for i in range(width))]
                 yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)
 
-        counted = _mapped(self.frame, count, ", ".join(f"{name} long" for name in names))
+        counted = mapped(self.frame, count, ", ".join(f"{name} long" for name in names))
         sums = counted.groupBy("key").agg(*(F.sum(name).alias(name) for name in names[1:]))
         with _one_job(self.frame.sparkSession, self.parts):
             found = sums.toArrow()
@@ -153,14 +159,14 @@ class SparkBlocks:
             found = pickle.dumps(function(_all_blocks(batches)))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = _mapped(self.frame, gather, "found binary").toArrow().column(0).to_pylist()
+        parts = mapped(self.frame, gather, "found binary").toArrow().column(0).to_pylist()
         return [pickle.loads(part) for part in parts]
 
     def close(self) -> None:
         self.frame.unpersist()
 
 
-def _mapped(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
+def mapped(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
     """The frame of what a function makes of the batches of every partition."""
     with warnings.catch_warnings():
         # Said of any pandas that is newer than this Spark; no pandas takes part here.

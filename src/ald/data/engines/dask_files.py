@@ -1,0 +1,62 @@
+"""Files that Dask reads: Parquet by itself, text files as our own reader would."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import dask.dataframe as dd
+import pyarrow as pa
+
+from ald.data.engines.dask import FAILURES
+from ald.data.engines.failures import told
+from ald.data.frames import arrow_frame
+from ald.data.sniffing import TextFile
+
+NAME = "Dask"
+
+
+def read(path: str, kind: str) -> Any:
+    """A file with types as Dask finds them."""
+    with told(NAME, FAILURES, path):
+        if kind in ("csv", "tsv"):
+            return dd.read_csv(path, sep="," if kind == "csv" else "\t")
+        return dd.read_parquet(path) if kind == "parquet" else dd.read_json(path, lines=True)
+
+
+def read_text(path: str, file: TextFile, *, is_packed: bool) -> Any:
+    """A text file of this machine with the types that our reader finds.
+
+    Only lines that are whole rows can be read in blocks; other files are one partition.
+    """
+    reader = _Reader(file)
+    empty = reader.frame(file.values(pa.table({text: pa.array([], pa.string()) for text in file.texts})))
+    with told(NAME, FAILURES, path):
+        if file.reader == "json" or file.has_breaks or is_packed:
+            return dd.from_map(reader, [path], meta=empty)
+        texts = dd.read_csv(
+            path, names=file.texts, header=0, index_col=False, dtype=str, keep_default_na=False, na_values=[""],
+            sep=file.delimiter, quoting=csv.QUOTE_MINIMAL if file.quote else csv.QUOTE_NONE,
+            quotechar=file.quote or '"', doublequote=file.escape in ("", file.quote),
+            escapechar=None if file.escape in ("", file.quote) else file.escape,
+        )  # fmt: skip
+        return texts.map_partitions(reader.part, meta=empty)
+
+
+class _Reader:
+    """A file, or a part of its texts, as a frame of values."""
+
+    def __init__(self, file: TextFile) -> None:
+        self.file = file
+
+    def __call__(self, path: str) -> Any:
+        return self.frame(self.file.whole(path))
+
+    def part(self, texts: Any) -> Any:
+        """A partition."""
+        columns = {name: pa.array(texts[name], pa.string(), from_pandas=True) for name in self.file.texts}
+        return self.frame(self.file.values(pa.table(columns)))
+
+    def frame(self, values: pa.Table) -> Any:
+        """Values with the names of their columns."""
+        return arrow_frame(values.rename_columns([column.name for column in self.file.columns]))

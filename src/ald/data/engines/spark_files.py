@@ -1,0 +1,139 @@
+"""Files that Spark reads, and the session that does: Parquet by itself, text files as our own reader would."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from ald.data.addresses import masked
+from ald.data.engines.arrow import chunks
+from ald.data.engines.failures import reason, told
+from ald.data.engines.spark import FAILURES, Batches, mapped
+from ald.data.sniffing import TextFile
+from ald.errors import InputError, SettingError
+
+NAME = "Spark"
+# Seconds in which a master has to answer.
+_PATIENCE = 5.0
+_TYPES = {
+    "integer": "long",
+    "number": "double",
+    "boolean": "boolean",
+    "date": "date",
+    "time": "timestamp_ntz",
+    "words": "string",
+}
+
+
+def session(engine: str) -> Any:
+    """The session that there is, or a new one: as Spark's configuration says, or on the master with this address."""
+    builder, is_new = SparkSession.builder.appName("ald"), SparkContext._active_spark_context is None
+    try:
+        found = (builder if engine == "spark" else builder.master(engine)).getOrCreate()
+    except PySparkException as error:
+        raise InputError(
+            f"Spark did not start ({reason(error)}). It needs a Java runtime, version 17 or later, on the path or in "
+            "JAVA_HOME."
+        ) from None
+    except FAILURES as error:
+        raise InputError(f"Spark did not start: {reason(error)}") from None
+    if is_new:
+        _settle(found)
+    return found
+
+
+def check_master(address: str) -> None:
+    """Raises if the master that a new session needs does not answer: Spark itself would try for a minute."""
+    if address == "spark" or SparkContext._active_spark_context is not None:
+        return
+    failed = ""
+    for place in address.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65535:
+            raise SettingError(f"{masked(address)!r} is no address of a Spark master, such as spark://host:7077")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+            return
+        except OSError as error:
+            failed = error.strerror or str(error)
+    raise InputError(f"no Spark master answers at {masked(address)!r}: {failed}")
+
+
+def _settle(found: Any) -> None:
+    """A session of ours on this machine: its workers run the Python that runs here, and errors are exceptions only.
+
+    The log of a cluster stays: it says what it waits for.
+    """
+    try:
+        context = found.sparkContext
+    except PySparkException:  # a client of Spark Connect has none
+        return
+    if not context.master.startswith("local"):
+        return
+    settings = context.getConf()
+    if not settings.contains("spark.log.level"):
+        context.setLogLevel("OFF")
+    chosen = any(name in os.environ for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
+    if not chosen and not settings.contains("spark.pyspark.python"):
+        context.pythonExec = sys.executable
+
+
+def read(path: str, kind: str, engine: str) -> Any:
+    """A file with types as Spark finds them; times without a zone stay as they are."""
+    spark = session(engine)
+    with told(NAME, FAILURES, path):
+        if kind == "parquet":
+            return spark.read.parquet(_url(path))
+        with _plain_times(spark):
+            if kind == "json":
+                return spark.read.json(_url(path))
+            return spark.read.csv(
+                _url(path), header=True, inferSchema=True, sep="," if kind == "csv" else "\t", multiLine=True,
+                quote='"', escape='"',
+            )  # fmt: skip
+
+
+def read_text(path: str, file: TextFile, engine: str) -> Any:
+    """A text file of this machine with the types that our reader finds."""
+    spark = session(engine)
+
+    def values(batches: Batches) -> Batches:
+        for texts in chunks(batches):
+            yield from file.values(texts).to_batches()
+
+    with told(NAME, FAILURES, path):
+        schema = ", ".join(f"{text} string" for text in file.texts)
+        if file.reader == "json":
+            texts = spark.read.text(_url(path))
+        else:
+            texts = spark.read.csv(
+                _url(path), schema=schema, header=True, sep=file.delimiter, quote=file.quote, escape=file.escape,
+                multiLine=file.has_breaks, mode="FAILFAST",
+            )  # fmt: skip
+        types = ", ".join(f"c{i} {_TYPES[column.kind]}" for i, column in enumerate(file.columns))
+        return mapped(texts, values, types).toDF(*(column.name for column in file.columns))
+
+
+def _url(path: str) -> str:
+    """A name that says where it is, is left to the cluster; any other is a file of this machine."""
+    return path if "://" in path else f"file://{os.path.abspath(path)}"
+
+
+@contextmanager
+def _plain_times(spark: Any) -> Iterator[None]:
+    """Texts without a zone are found to be times without one, not instants in the zone of the session."""
+    name = "spark.sql.timestampType"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "TIMESTAMP_NTZ")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)

@@ -1,0 +1,124 @@
+"""Files that Dask reads: the audit is that of the same file without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import dask.dataframe as dd
+import fsspec
+import numpy as np
+import pandas as pd
+import pytest
+
+import ald
+from ald import InputError
+from ald.data.reading import Reading
+from tests.engine_data import awkward
+from tests.sampling import hashed_sampling
+from tests.test_distributed import everything
+
+OPTIONS: dict[str, Any] = {"outcome": "ok", "trees": 2}
+
+
+@pytest.fixture
+def in_blocks() -> Iterator[None]:
+    """Dask reads CSV files in small blocks."""
+    with mock.patch.object(dd, "read_csv", partial(dd.read_csv, blocksize=20_000)):
+        yield
+
+
+@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.parametrize(
+    ("name", "delimiter", "breaks"),
+    [("a.csv", ",", True), ("a.csv", ",", False), ("a.csv", ";", False), ("a.tsv", "\t", True)],
+)
+def test_csv(tmp_path: Path, name: str, delimiter: str, breaks: bool) -> None:
+    """Zip codes, words for nothing, dates, times, quotes and line breaks are read as without an engine."""
+    path = tmp_path / name
+    awkward(path, delimiter=delimiter, breaks=breaks)
+    assert ald.audit(path, engine="dask", **OPTIONS).to_json() == ald.audit(path, **OPTIONS).to_json()
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl", "a.jsonl.gz"])
+def test_packed_and_json(tmp_path: Path, name: str) -> None:
+    """So are packed files and JSON lines: texts that are no numbers there are none here."""
+    awkward(tmp_path / "a.csv", breaks=False)
+    frame = pd.read_csv(tmp_path / "a.csv", dtype=str, keep_default_na=False)
+    path = tmp_path / name
+    if "json" in name:
+        frame.assign(ok=frame["ok"].astype(int)).to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False)
+    assert ald.audit(path, engine="dask", **OPTIONS).to_json() == ald.audit(path, **OPTIONS).to_json()
+
+
+@pytest.mark.usefixtures("in_blocks")
+def test_level_by_level(tmp_path: Path) -> None:
+    """Where the counts do not fit, what was said of the columns is said too."""
+    path = tmp_path / "a.csv"
+    awkward(path, breaks=False)
+    with hashed_sampling():
+        expected = ald.audit(path, **OPTIONS)
+    with mock.patch.object(Reading, "most_cells", 100):
+        found = ald.audit(path, engine="dask", **OPTIONS)
+    assert everything(found) == everything(expected)
+    assert set(expected.data_summary.warnings) < set(found.data_summary.warnings)
+
+
+def test_bins_of_text(tmp_path: Path) -> None:
+    """Numbers of a text file with very many values, some of them missing, are cut into bins."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=9000), "ok": rng.integers(0, 2, 9000)})
+    frame.loc[::10, "x"] = np.nan
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    (attribute,) = ald.audit(tmp_path / "a.csv", engine="dask", **OPTIONS).data_summary.attributes
+    assert attribute.kind == "numeric"
+    assert attribute.missing == 900
+    assert attribute.distinct <= 4096
+
+
+def test_files_elsewhere() -> None:
+    """Of a text file that is not on this machine Dask finds the types, and a warning says so."""
+    with fsspec.open("memory://ald/a.csv", "w") as file:
+        file.write("sex,ok\n" + "f,1\nm,0\nf,0\nm,1\n" * 100)
+    found = ald.audit("memory://ald/a.csv", engine="dask", **OPTIONS)
+    (warning,) = (text for text in found.data_summary.warnings if "memory://ald/a.csv" in text)
+    assert "were inferred by Dask" in warning
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("s3://AKIA:pa55word@bucket/a.parquet", "s3fs"), ("nowhere://ann:pa55word@h/a.csv", "nowhere")],
+)
+def test_places_that_cannot_be_read(address: str, said: str) -> None:
+    """A missing file system is an error in one line, without the password."""
+    with pytest.raises(InputError, match=said) as caught:
+        ald.audit(address, engine="dask", outcome="y")
+    assert str(caught.value).startswith("Dask cannot read ")
+    assert "pa55word" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """A file that is not what its ending says is an error in one line."""
+    for name, said in (("a.parquet", "Dask cannot read .*Parquet"), ("a.csv", "'a.csv' cannot be read as CSV.*UTF-8")):
+        (tmp_path / name).write_bytes(b"a,b\n\xff\xfe,1\n")
+        with pytest.raises(InputError, match=said) as caught:
+            ald.audit(tmp_path / name, engine="dask", outcome="b")
+        assert "\n" not in str(caught.value)
+
+
+def test_frames_that_fail() -> None:
+    """What fails while a DataFrame is computed is an error of ours too, with its cause."""
+
+    def fail(part: pd.DataFrame) -> pd.DataFrame:
+        raise OSError("the disk is gone")
+
+    frame = dd.from_pandas(pd.DataFrame({"a": [1, 2], "b": [0, 1]}), npartitions=1)
+    with pytest.raises(InputError, match="Dask failed on the data: the disk is gone") as caught:
+        ald.audit(frame.map_partitions(fail, meta=frame._meta), outcome="b")
+    assert isinstance(caught.value.__cause__, OSError)

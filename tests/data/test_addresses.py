@@ -1,0 +1,38 @@
+"""Addresses are shown without their passwords, whoever shows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ald.data.addresses import masked, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://ann:secret@h/x", "postgresql://ann:***@h/x"),
+        ("postgresql://ann:se@cr:et@h/x", "postgresql://ann:***@h/x"),
+        ("postgresql://h/x?user=ann&password=secret&sslmode=require", "postgresql://h/x?user=ann&password=***&sslmode=require"),
+        ("postgresql://ann@h/x", "postgresql://ann@h/x"),
+        ("postgresql://ann:se?cr@et@h/x?sslmode=require", "postgresql://ann:***@h/x?sslmode=require"),
+        ("postgresql://h/x?user=ann@b&password=secret", "postgresql://h/x?user=ann@b&password=***"),
+        ("https://h/x.csv?X-Amz-Signature=abc&part=1", "https://h/x.csv?X-Amz-Signature=***&part=1"),
+    ],
+)  # fmt: skip
+def test_masked(address: str, shown: str) -> None:
+    """An address is shown without its secrets."""
+    assert masked(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("message", "address"),
+    [
+        ("cannot open s3a://AKIA:pa55@bucket/x", ""),
+        ("no such key 'pa55/word' in bucket", "s3a://AKIA:pa55/word@bucket/x.csv"),
+        ("GET /x?token=pa55word", "https://h/x?token=pa55word"),
+    ],
+)
+def test_messages_of_others(message: str, address: str) -> None:
+    """What a library says of an address is shown without the passwords in it."""
+    assert "pa55" not in without_secrets(message, address)
+    assert "***" in without_secrets(message, address)
