@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import os
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -60,6 +61,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a level's name may hold what the terminal's encoding does not
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    received = _signals_interrupt()
     try:
         status = cli(standalone_mode=False)
     except click.ClickException as error:
@@ -67,7 +69,7 @@ def main() -> None:
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; no file is half written.", err=True)
-        status = 130
+        status = 128 + (received[0] if received else signal.SIGINT)
     except AldError as error:
         from ald.criterion import visible
 
@@ -84,6 +86,23 @@ def main() -> None:
         click.echo(f"Error: {visible(str(error))}", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _signals_interrupt() -> list[int]:
+    """Makes SIGTERM and SIGHUP end as Ctrl-C does, which removes temporary files; the list gets what was received."""
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        # Once: another one shall not interrupt the cleaning up.
+        signal.signal(number, signal.SIG_IGN)
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, interrupt)
+    return received
 
 
 def _options(command: Command, options: list[Callable[[Command], Command]]) -> Command:

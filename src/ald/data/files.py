@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
-from ald.data.relation import Relation, connected, identifier, in_words, literal, whole, workspace
+from ald.data.relation import Relation, connected, identifier, in_words, interrupts, literal, whole, workspace
 from ald.data.table import Table, check_names
 from ald.errors import InputError, nearest, shorten
 
@@ -43,16 +43,8 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
         raise InputError(f"{source} is empty: it has no columns")
     connection = connected()
     try:
-        relation = _opened(connection, path, reader, source)
-        if reading is None or not _may_be_large(relation, path, reader, reading):
-            return whole(relation, only)
-        with workspace(connection, reading.memory) as folder:
-            relation = relation if relation.is_cheap else relation.only(only).kept()
-            if reading.is_large(relation.count(), len(relation.columns)):
-                return reduced(relation, reading, folder)
-            return whole(relation, only)
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
+        with interrupts():
+            return _read(_opened(connection, path, reader, source), path, reader, only, reading)
     except duckdb.Error as error:
         hint = (
             " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
@@ -62,6 +54,17 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
         raise InputError(f"{source} cannot be read as {reader.upper()}: {in_words(error)}{hint}") from None
     finally:
         connection.close()
+
+
+def _read(relation: Relation, path: str, reader: str, only: Sequence[str] | None, reading: Reading | None) -> Table:
+    """The opened file as a table."""
+    if reading is None or not _may_be_large(relation, path, reader, reading):
+        return whole(relation, only)
+    with workspace(relation.connection, reading.memory) as folder:
+        relation = relation if relation.is_cheap else relation.only(only).kept()
+        if reading.is_large(relation.count(), len(relation.columns)):
+            return reduced(relation, reading, folder)
+        return whole(relation, only)
 
 
 def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, source: str) -> Relation:
