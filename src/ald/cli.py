@@ -61,9 +61,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a level's name may hold what the terminal's encoding does not
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    received = _signals_interrupt()
+    received: list[int] = []
     try:
-        status = cli(standalone_mode=False)
+        with _interrupted_by_signals(received):
+            status = cli(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -88,9 +89,9 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _signals_interrupt() -> list[int]:
-    """Makes SIGTERM and SIGHUP end as Ctrl-C does, which removes temporary files; the list gets what was received."""
-    received: list[int] = []
+@contextlib.contextmanager
+def _interrupted_by_signals(received: list[int]) -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end as Ctrl-C does, which removes temporary files; `received` gets their number."""
 
     def interrupt(number: int, _: object) -> None:
         # Once: another one shall not interrupt the cleaning up.
@@ -98,11 +99,15 @@ def _signals_interrupt() -> list[int]:
         received.append(number)
         raise KeyboardInterrupt
 
-    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores it
-            signal.signal(number, interrupt)
-    return received
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows: no SIGHUP
+    taken = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]  # nohup has SIGHUP ignored
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _options(command: Command, options: list[Callable[[Command], Command]]) -> Command:

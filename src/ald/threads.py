@@ -48,7 +48,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], thread
 
 
 def ahead(items: Generator[Item, None, None], cancel: Callable[[], object]) -> Generator[Item, None, None]:
-    """The items, made by a thread while those before are used; an interrupt does not wait for the next one.
+    """The items (none of them None), made by a thread while those before are used: interrupts need not wait for them.
 
     cancel: makes the thread's work fail soon. It is called if no more items are wanted, from another thread: neither
     is waited for long.
