@@ -689,14 +689,14 @@ def test_closed_pipes(tmp_path: Path) -> None:
     assert b"Traceback" not in errors
 
 
-def interrupt(command: list[str], started: Path) -> tuple[int, str]:
-    """Runs a command, sends it SIGINT once this file is there, and gives its exit code and errors."""
+def interrupt(command: list[str], started: Path, number: int = signal.SIGINT) -> tuple[int, str]:
+    """Runs a command, sends it a signal once this file is there, and gives its exit code and errors."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for _ in range(600):
         if started.exists() or process.poll() is not None:
             break
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     return process.returncode, errors
 
@@ -729,6 +729,32 @@ main()
     assert errors.strip() == "Interrupted; no file is half written."
     assert os.listdir(folder) == ["x.json"]
     assert (folder / "x.json").read_text() == "old"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_leave_no_rows(tmp_path: Path, number: int, status: int) -> None:
+    """SIGTERM and SIGHUP end as Ctrl-C does: temporary rows are removed, and the exit code tells the signal."""
+    data = write_csv(tmp_path / "x.csv", people(500))
+    started, temporary = tmp_path / "started", tmp_path / "temporary"
+    temporary.mkdir()
+    code = f"""
+import os, sys, tempfile, time
+from pathlib import Path
+tempfile.tempdir = {str(temporary)!r}
+import ald.data.files, ald.data.reading
+def wait(*args, **options):
+    assert os.listdir({str(temporary)!r})
+    Path({str(started)!r}).touch()
+    time.sleep(60)
+ald.data.reading.Reading.is_large = lambda self, rows, columns: True
+ald.data.files.reduced = wait
+from ald.cli import main
+sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y"]
+main()
+"""
+    code_, errors = interrupt([sys.executable, "-c", code], started, number)
+    assert (code_, errors.strip()) == (status, "Interrupted; no file is half written.")
+    assert not list(temporary.iterdir())
 
 
 def test_interrupts_in_the_midst_of_work(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import os
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -60,14 +61,16 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a level's name may hold what the terminal's encoding does not
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    received: list[int] = []
     try:
-        status = cli(standalone_mode=False)
+        with _interrupted_by_signals(received):
+            status = cli(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; no file is half written.", err=True)
-        status = 130
+        status = 128 + (received[0] if received else signal.SIGINT)
     except AldError as error:
         from ald.criterion import visible
 
@@ -84,6 +87,27 @@ def main() -> None:
         click.echo(f"Error: {visible(str(error))}", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextlib.contextmanager
+def _interrupted_by_signals(received: list[int]) -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end as Ctrl-C does, which removes temporary files; `received` gets their number."""
+
+    def interrupt(number: int, _: object) -> None:
+        # Once: another one shall not interrupt the cleaning up.
+        signal.signal(number, signal.SIG_IGN)
+        received.append(number)
+        raise KeyboardInterrupt
+
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows: no SIGHUP
+    taken = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]  # nohup has SIGHUP ignored
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _options(command: Command, options: list[Callable[[Command], Command]]) -> Command:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from functools import cache
+from queue import Empty, Full, Queue
+from threading import Event, Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+# Items that are made before they are asked for.
+_AHEAD = 2
+# Seconds: between two looks at what else has happened, and for work that is cancelled to end.
+_MOMENT = 0.05
+_PATIENCE = 0.8
 
 
 def available_threads() -> int:
@@ -36,3 +45,55 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], thread
     if threads < 2 or len(items) < 2:
         return [function(item) for item in items]
     return list(_pool(threads).map(function, items))
+
+
+def ahead(items: Generator[Item, None, None], cancel: Callable[[], object]) -> Generator[Item, None, None]:
+    """The items (none of them None), made by a thread while those before are used: interrupts need not wait for them.
+
+    cancel: makes the thread's work fail soon. It is called if no more items are wanted, from another thread: neither
+    is waited for long.
+    """
+    made: Queue[Item | BaseException | None] = Queue(_AHEAD)
+    unwanted = Event()
+
+    def put(item: Item | BaseException | None) -> None:
+        while not unwanted.is_set():
+            with suppress(Full):
+                made.put(item, timeout=_MOMENT)
+                return
+
+    def make() -> None:
+        with closing(items):
+            try:
+                for item in items:
+                    put(item)
+                    if unwanted.is_set():
+                        return
+            except BaseException as error:
+                put(error)
+            else:
+                put(None)
+
+    def stop() -> None:
+        while maker.is_alive():
+            cancel()
+            maker.join(_MOMENT)
+
+    maker = Thread(target=make, name="ald-ahead", daemon=True)
+    maker.start()
+    try:
+        while True:
+            try:
+                item = made.get(timeout=_MOMENT)  # a wait without end cannot be interrupted on Windows
+            except Empty:
+                continue
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
+                return
+            yield item
+    finally:
+        unwanted.set()
+        stopper = Thread(target=stop, name="ald-stop", daemon=True)
+        stopper.start()
+        stopper.join(_PATIENCE)

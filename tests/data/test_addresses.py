@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ald.data.addresses import masked, without_secrets
+from ald.data.addresses import is_postgresql, masked, secrets, spelled, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,15 @@ def test_messages_of_others(message: str, address: str) -> None:
     """What a library says of an address is shown without the passwords in it."""
     assert "pa55" not in without_secrets(message, address)
     assert "***" in without_secrets(message, address)
+
+
+def test_schemes_in_capitals() -> None:
+    """A scheme counts in any case; the rest of an address stays as it is."""
+    assert is_postgresql("PostgreSQL://h/x")
+    assert not is_postgresql("MySQL://h/x")
+    assert spelled("POSTGRES://Ann:Secret@h/X") == "postgres://Ann:Secret@h/X"
+
+
+def test_parts_of_a_password_are_secrets_too() -> None:
+    """Readers with other rules cut it elsewhere."""
+    assert "cr%20et" in secrets("postgresql://ann:se@cr%20et@h/x")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +89,8 @@ def _fill(address: str) -> None:
             "as score, (((i * 2654435761) % 1000) < 300 + 300 * (i % 3 = 0)::int)::int as approved "
             "from generate_series(1, 3000) i"
         )
+        cursor.execute("create sequence numbers")
+        cursor.execute("create type mood as enum ('happy', 'sad')")
         connection.commit()
 
 
@@ -102,6 +106,80 @@ def test_kinds_of_columns(server: str) -> None:
     assert table.n_rows == 3000
     assert table["income"].words()[:3] == ["0", "1.5", "3"]
     assert table["score"].n_missing() == 272
+
+
+def test_infinite_times(server: str) -> None:
+    """Infinite dates and times, of either sign, are counted and missing; others stay, however old."""
+    query = (
+        "select day, day::timestamp as time, day::timestamptz at time zone 'UTC' at time zone 'UTC' as instant from "
+        "(values (date 'infinity'), ('-infinity'), ('2024-05-01'), ('4713-01-01 BC'), (null)) as x(day)"
+    )
+    table = load(server, None, Reading(query=query))
+    for column in table.columns.values():
+        assert (column.n_infinite, column.n_missing(), column.n_codes) == (2, 3, 2)
+    assert table["day"].words()[1] == "2024-05-01"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "word"),
+    [
+        ("inet '10.0.0.1'", "nominal", "10.0.0.1/32"),
+        ("macaddr '08:00:2b:01:02:03'", "nominal", "08:00:2b:01:02:03"),
+        ("int4range(1, 5)", "nominal", "[1,5)"),
+        ("B'101'", "nominal", "101"),
+        ("point '(1,2)'", "nominal", "(1,2)"),
+        ("to_tsvector('simple', 'b a')", "nominal", "'a':2 'b':1"),
+        ("timetz '10:00+02'", "nominal", "10:00:00+02"),
+        ("interval '1 day'", "nominal", "1 day"),
+        ("uuid '00000000-0000-0000-0000-000000000001'", "nominal", "00000000-0000-0000-0000-000000000001"),
+        ("array[inet '10.0.0.1']", "nominal", "{10.0.0.1}"),
+        ("row(1, 2)", "nominal", "(1,2)"),
+        ("'happy'::mood", "nominal", "happy"),
+        ("12.5::numeric::money", "numeric", "12.5"),
+        ("12.5::numeric", "numeric", "12.5"),
+        ("'{\"a\": 1}'::jsonb", "nominal", '{"a":1}'),
+    ],
+)
+def test_types_that_the_driver_does_not_read(server: str, value: str, kind: str, word: str) -> None:
+    """Values of every type are what the server prints, never the bytes that it sends; money is an amount."""
+    column = load(server, None, Reading(query=f"select {value} as x, 1 as y -- ;"))["x"]
+    assert (column.kind, column.words()) == (kind, [word])
+
+
+def test_scheme_in_capitals(server: str) -> None:
+    """The scheme of an address may be written in any case."""
+    assert load(server.replace("postgresql", "PostgreSQL"), None, Reading(query="select 1 as x;")).n_rows == 1
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select i, random() as x, 1 as approved from generate_series(1, 1000000000) i",
+        "select pg_sleep(60), 1 as approved",
+    ],
+)
+def test_interrupts(server: str, tmp_path: Path, query: str, number: int, status: int) -> None:
+    """Ctrl-C and SIGTERM end a query at once, on the server too, and leave no rows behind."""
+    # Whoever started the tests may ignore SIGINT.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ald.cli import main; main()"
+    command = [sys.executable, "-c", code, "audit", server, "--query", query, "--outcome", "approved"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)}
+    )
+    running = (
+        "select count(*) as n from pg_stat_activity "
+        "where query like 'COPY%' and state = 'active' and pid <> pg_backend_pid()"
+    )
+    while process.poll() is None and load(server, None, Reading(query=running))["n"].words() == ["0"]:
+        time.sleep(0.05)
+    began = time.monotonic()
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (status, "Interrupted; no file is half written.")
+    assert time.monotonic() - began < 5
+    assert not list(tmp_path.iterdir())
+    assert load(server, None, Reading(query=running))["n"].words() == ["0"]
 
 
 def test_same_audit_as_of_a_file(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,11 +213,22 @@ def test_group_in_words(server: str) -> None:
     assert named.size == sum(20 + i % 40 > 40 and i % 3 == 0 for i in range(1, 3001))
 
 
-def test_nothing_is_written(server: str) -> None:
-    """What a query does to the database is rolled back."""
-    with pytest.raises(ald.AldError):
-        ald.audit(server, query="delete from decisions returning 1 as approved", outcome="approved")
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("delete from decisions returning 1 as approved", "only one SELECT, VALUES, WITH or TABLE"),
+        ("with x as (delete from decisions returning 1) select 1 as approved", "that writes nothing can be read"),
+        ("delete from decisions", "give a query that returns rows"),
+        ("select nextval('numbers') as approved", "cannot execute nextval.* Queries may not write"),
+        ("select * from decisions for update", "cannot execute SELECT FOR UPDATE.* Queries may not write"),
+    ],
+)
+def test_nothing_is_written(server: str, query: str, said: str) -> None:
+    """Queries that write are refused, also those that no rollback takes back."""
+    with pytest.raises(InputError, match=said):
+        ald.audit(server, query=query, outcome="approved")
     assert load(server, None, Reading(query="select * from decisions")).n_rows == 3000
+    assert load(server, None, Reading(query="select is_called from numbers"))["is_called"].words() == ["False"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +238,12 @@ def test_nothing_is_written(server: str) -> None:
         ("selec 1", 'syntax error at or near "selec"'),
         ("select * from decisions where false", "has no rows"),
         ("select age, age from decisions", "more than one column named 'age'"),
-        ("select 1 / 0 as approved", "division by zero"),
+        ("select 1 / 0 as approved", r"failed: division by zero$"),
+        ("select 1 / (id - 2900) as approved from decisions", r"failed: division by zero$"),
+        ("-- all", "has no columns: give a query that returns rows"),
+        ("explain select 1", "failed: only one SELECT, VALUES, WITH or TABLE"),
+        ("select 1 as a; select 2", "multiple commands"),
+        ("select 1 as a; -- all", "nothing after a semicolon"),
     ],
 )
 def test_wrong_queries(server: str, query: str, said: str) -> None:
@@ -197,6 +291,8 @@ def test_query_and_address_belong_together() -> None:
         ald.audit({"y": [0, 1]}, query="select 1", outcome="y")
     with pytest.raises(SettingError, match="query must be a text"):
         ald.audit("postgresql://h/x", query=1, outcome="y")  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="--query does not go with --assess-on"):
+        ald.audit(split=("postgresql://h/x", {"y": [0, 1]}), query="select 1", outcome="y")
     with pytest.raises(InputError, match="PostgreSQL is known") as caught:
         ald.audit("mysql://ann:secret@h/x", query="select 1", outcome="y")
     assert "secret" not in str(caught.value)

@@ -16,7 +16,7 @@ from ald import InputError
 from ald.data import files, reading, reduction, store
 from ald.data.files import read_file
 from ald.data.reading import Reading
-from ald.data.relation import ROWS, whole
+from ald.data.relation import ROWS, connected, whole
 from ald.data.sources import load_halves
 
 
@@ -54,6 +54,24 @@ def written(folder: Path, columns: dict[str, Any], name: str = "x.parquet") -> s
     table = pa.table(columns)
     pq.write_table(table, path) if name.endswith("parquet") else pyarrow.csv.write_csv(table, path)
     return path
+
+
+@pytest.mark.parametrize("kinds", [{}, {"time": "date"}])
+@pytest.mark.parametrize("most_bins", [4096, 5])
+def test_infinite_times_are_counted(
+    large: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kinds: dict[str, str], most_bins: int
+) -> None:
+    """Infinite dates and times of rows that are hardly alike are missing, and their number is known, in bins too."""
+    monkeypatch.setattr(reduction, "MOST_BINS", most_bins)
+    path = tmp_path / "x.parquet"
+    day = "CASE i % 4 WHEN 0 THEN DATE 'infinity' WHEN 1 THEN '-infinity' ELSE DATE '2024-01-01' + i::INT % 50 END"
+    time = "CASE WHEN i % 4 = 0 THEN TIMESTAMP 'infinity' ELSE TIMESTAMP '2024-01-01 10:00' + to_days(i::INT % 50) END"
+    connected().execute(f"COPY (SELECT {day} AS day, {time} AS time, random() AS x FROM range(400) t(i)) TO '{path}'")
+    table = read_file(str(path), reading=Reading(kinds=kinds))
+    assert table.counts is None
+    assert (table["day"].n_infinite, table["day"].n_missing()) == (200, 200)
+    assert (table["time"].n_infinite, table["time"].n_missing()) == (100, 100)
+    assert table["day"].words()[-1] < "2025"
 
 
 ROLES = ("person", "weight", "times", "half")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
 
 from ald import ColumnError
-from ald.data.relation import Relation, connected, identifier, literal, whole, workspace
+from ald.data.relation import Relation, connected, identifier, interrupts, literal, whole, workspace
 
 
 def test_connections_are_silent() -> None:
@@ -16,6 +19,24 @@ def test_connections_are_silent() -> None:
         "SELECT current_setting('enable_progress_bar'), current_setting('autoinstall_known_extensions')"
     )
     assert settings.fetchall() == [(False, False)]
+
+
+def test_ctrl_c_is_ctrl_c() -> None:
+    """What DuckDB makes of Ctrl-C, in whatever thread, is an interrupt; other errors stay what they are."""
+    connection = connected()
+    long = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for stop in (lambda: os.kill(os.getpid(), signal.SIGINT), connection.interrupt):
+            timer = threading.Timer(0.3, stop)
+            timer.start()
+            with pytest.raises(KeyboardInterrupt), interrupts():
+                connection.execute(long).fetchall()
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises(RuntimeError, match="something else"), interrupts():
+        raise RuntimeError("something else")
 
 
 def test_names_and_texts_are_quoted() -> None:

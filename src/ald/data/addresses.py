@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote
 
 from ald.errors import shorten
 
+_POSTGRESQL = ("postgresql", "postgres")
 _WORDS = "pass|secret|token|key|sig|cred"
 _SECRET = re.compile(_WORDS, re.IGNORECASE)
 _LOGIN = re.compile(r"(://[^\s/:@]*):[^\s/]*@")
@@ -16,6 +17,21 @@ _OPTION = re.compile(rf"([?&][^=&\s]*({_WORDS})[^=&\s]*=)[^&\s'\"]*", re.IGNOREC
 def is_address(data: str) -> bool:
     """Whether a text is an address rather than the name of a file."""
     return re.match(r"[a-z][a-z0-9+]*://", data, re.IGNORECASE) is not None
+
+
+def is_postgresql(address: str) -> bool:
+    """Whether an address is one of PostgreSQL, in small letters or capitals."""
+    return address.partition(":")[0].casefold() in _POSTGRESQL
+
+
+def spelled(address: str) -> str:
+    """The address with its scheme in small letters: drivers know no other.
+
+    >>> spelled("PostgreSQL://Ann@db.example/Loans")
+    'postgresql://Ann@db.example/Loans'
+    """
+    scheme, colon, rest = address.partition(":")
+    return scheme.casefold() + colon + rest
 
 
 def masked(address: str) -> str:

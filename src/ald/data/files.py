@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
-from ald.data.relation import Relation, connected, identifier, in_words, literal, whole, workspace
+from ald.data.relation import Relation, connected, identifier, in_words, interrupts, literal, whole, workspace
 from ald.data.table import Table, check_names
 from ald.errors import InputError, nearest, shorten
 
@@ -72,9 +72,8 @@ def open_file(path: str) -> Iterator[tuple[Relation, str]]:
         raise InputError(f"{source} is empty: it has no columns")
     connection = connected()
     try:
-        yield _opened(connection, path, reader, source), reader
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
+        with interrupts():
+            yield _opened(connection, path, reader, source), reader
     except duckdb.Error as error:
         hint = (
             " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."

@@ -101,14 +101,14 @@ class _Reduction:
         for name, (sql, kind) in columns.items():
             if self.reading.kinds.get(name) == "date" and kind.startswith("TIMESTAMP"):
                 days = f"CAST(floor(epoch_us({sql}) / 86400000000) AS INTEGER)"
-                columns[name] = f"CASE WHEN isfinite({sql}) THEN DATE '1970-01-01' + {days} END", "DATE"
+                columns[name] = f"CASE WHEN isinf({sql}) THEN 'infinity' ELSE DATE '1970-01-01' + {days} END", "DATE"
         return replace(relation, columns=columns)
 
     def _look(self) -> dict[str, _Shape]:
         """One pass over the data: about how many different values each column has."""
         parts = []
         for sql, kind in self.relation.columns.values():
-            infinite = f"count_if(isinf({sql}))" if kind in ("FLOAT", "DOUBLE") else "0"
+            infinite = f"count_if(isinf({sql}))" if kind.startswith(("FLOAT", "DOUBLE", "DATE", "TIMESTAMP")) else "0"
             parts += [f"approx_count_distinct({sql})", f"count({sql})", infinite]
         found = self.relation.row(f"SELECT {', '.join(parts)} FROM {self.relation.sql}")
         return {

@@ -93,6 +93,19 @@ def connected() -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
+def interrupts() -> Iterator[None]:
+    """Ctrl-C while DuckDB works is Ctrl-C: some versions make an error of it."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.InterruptException, RuntimeError) as error:
+        if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
+
+
+@contextmanager
 def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Path]:
     """A folder where the connection keeps rows (table `ROWS`) and whatever exceeds its half of the memory."""
     with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder:

@@ -23,6 +23,10 @@ _ALIKE = 0.01
 _JUDGED = 50
 
 
+def _is_database(data: Any) -> bool:
+    return isinstance(data, str) and is_address(data)
+
+
 def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
     """The data as a table: of all columns, or of only some (an error if one of them is missing).
 
@@ -31,7 +35,7 @@ def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None =
     if isinstance(data, Table):
         return data
     query = None if reading is None else reading.query
-    if isinstance(data, str) and is_address(data):
+    if _is_database(data):
         from ald.data.database import read_query
 
         return read_query(data, query, only, reading)
@@ -60,6 +64,11 @@ def load_halves(
     data: tuple[Any, Any], only: Sequence[str] | None = None, reading: Reading | None = None
 ) -> tuple[Table, IntArray]:
     """Two data sets as one table, and per row 0 or 1 for the data set it came from. They must not share people."""
+    if reading is not None and reading.query is not None and not all(map(_is_database, data)):
+        raise SettingError(
+            "--query does not go with --assess-on (nor query with split=(a, b)), unless both are databases: select "
+            "everyone at once, with a column that says who is for the search, and name it as the split (--split COLUMN)"
+        )
     first, second = (load(part, only, reading) for part in data)
     if data[0] is data[1] or _same(first, second):
         raise InputError(
@@ -114,7 +123,7 @@ def _same(first: Table, second: Table) -> bool:
 
 def sha256(data: Any) -> str | None:
     """The SHA-256 of a file, by which one can tell it from any other; None for data that is no file."""
-    if not isinstance(data, (str, os.PathLike)) or (isinstance(data, str) and is_address(data)):
+    if not isinstance(data, (str, os.PathLike)) or _is_database(data):
         return None
     with open(data, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,68 @@
+"""Work in threads: items that are made ahead of their use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+from threading import Event
+
+import pytest
+
+from ald.threads import ahead
+
+
+def test_items_come_in_order() -> None:
+    """All items come, in the order in which they are made, also if they are used slowly."""
+    found = []
+    for item in ahead((i for i in range(6)), lambda: None):
+        time.sleep(0.02)
+        found.append(item)
+    assert found == [0, 1, 2, 3, 4, 5]
+
+
+def test_errors_come_where_they_arise() -> None:
+    """An error in the thread is raised after the items before it."""
+
+    def items() -> Generator[int, None, None]:
+        yield 1
+        raise ValueError("no more")
+
+    made = ahead(items(), lambda: None)
+    assert next(made) == 1
+    with pytest.raises(ValueError, match="no more"):
+        next(made)
+
+
+def test_unwanted_work_is_cancelled() -> None:
+    """Who wants no more items does not wait for the next: it is cancelled, and what made it is closed."""
+    cancelled, closed = Event(), Event()
+
+    def items() -> Generator[int, None, None]:
+        try:
+            yield 1
+            cancelled.wait(30)
+            yield 2
+        finally:
+            closed.set()
+
+    began = time.monotonic()
+    with closing(ahead(items(), cancelled.set)) as made:
+        assert next(made) == 1
+    assert closed.wait(5)
+    assert time.monotonic() - began < 5
+
+
+def test_work_that_cannot_be_cancelled_is_left() -> None:
+    """Nobody waits for work that does not heed being cancelled."""
+    released = Event()
+
+    def items() -> Generator[int, None, None]:
+        yield 1
+        released.wait(30)
+
+    began = time.monotonic()
+    with closing(ahead(items(), lambda: released.wait(30))) as made:
+        next(made)
+    assert time.monotonic() - began < 5
+    released.set()
