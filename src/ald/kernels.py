@@ -60,6 +60,11 @@ def draw() -> ModuleType | None:
     return _compiled("data._draw")
 
 
+def texts() -> ModuleType | None:
+    """The module that codes texts; None where the libraries that hold them do it."""
+    return _compiled("data._texts")
+
+
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:
     """At most `n` consecutive slices of items with about the same total work, none below `least` in all but one.
 

@@ -9,10 +9,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import AnyArray, IntArray
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
 from ald.data.reading import Reading
 from ald.data.table import Table, check_names, table_from, worth_threads
+from ald.data.texts import code_chunks
 from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
 
@@ -139,9 +140,28 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
     if dtype == nw.String and series.implementation.is_pandas():
         import pandas as pd
 
-        codes, words = pd.factorize(native)
+        codes, words = _arrow_texts(native) or pd.factorize(native)
         return from_levels(name, codes, [str(word) for word in words])
     return from_objects(name, series.to_list())
+
+
+def _arrow_texts(native: Any) -> tuple[AnyArray, list[str]] | None:
+    """Codes and distinct texts of a Series of pandas, if these are in Arrow's buffers and not very many."""
+    if getattr(native.dtype, "storage", None) != "pyarrow":
+        return None
+    import pyarrow as pa
+
+    texts = native.array.__arrow_array__()
+    widths = {pa.string(): 4, pa.large_string(): 8}
+    if texts.type not in widths:
+        return None
+    pieces = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+    chunks = []
+    for piece in pieces:
+        valid, offsets, data = piece.buffers()
+        chunks.append((widths[texts.type], offsets, data, valid, piece.offset, len(piece)))
+    coded = code_chunks(chunks)
+    return None if coded is None else (coded[0], [texts[int(row)].as_py() for row in coded[1]])
 
 
 def _numbers(name: str, series: nw.Series[Any]) -> Column:

@@ -1,11 +1,16 @@
-"""NumPy's arrays of text, which have a fixed width, as codes: character by character, without an object per row."""
+"""Texts as codes, without an object per row.
+
+NumPy's arrays of text have a fixed width and are coded character by character; texts in Arrow's buffers by the kernel.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ald import kernels
 from ald.arrays import AnyArray, IntArray
 
 # Characters from which on a dictionary of Python's texts is faster.
@@ -37,3 +42,21 @@ def code_texts(texts: np.ndarray[Any, Any]) -> tuple[IntArray, list[str]] | None
     first = np.empty(n, np.int64)
     first[codes] = np.arange(len(texts))
     return codes, texts[first].tolist()
+
+
+# The width of offsets, offsets, bytes and validity as buffers, and the first row and the number of rows in them.
+Chunk = tuple[int, Any, Any, Any, int, int]
+
+
+def code_chunks(chunks: Sequence[Chunk]) -> tuple[IntArray, IntArray] | None:
+    """Codes of texts in Arrow's buffers, -1 for missing ones, and the rows where each distinct text is met first.
+
+    None where there are very many of them, or no kernel.
+    """
+    kernel = kernels.texts()
+    if kernel is None:
+        return None
+    codes = np.empty(sum(chunk[-1] for chunk in chunks), np.int64)
+    first = np.empty(kernel.MOST_TEXTS, np.int64)
+    n = kernel.code(list(chunks), codes, first)
+    return None if n < 0 else (codes, first[:n])

@@ -25,8 +25,8 @@ _WORTH_A_THREAD = 50_000
 # Rows that go down a tree together.
 _ROWS_AT_ONCE = 1 << 15
 _ROWS_PER_LEAF = 128
-# Rows of all samples below which drawing them in threads costs more than it saves.
-_WORTH_DRAWING_IN_THREADS = 100_000
+# People in all samples below which drawing them in threads costs more than it saves.
+_WORTH_DRAWING_IN_THREADS = 200_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
 _BITS = 64
 # Word, shift, bits, size, kind and scores of every attribute.
@@ -210,7 +210,7 @@ class PackedCounter:
         everyone = rows or PackedRows.of(data, threads)
         layout, packed = everyone.layout, everyone.words
         total = data.total
-        some = threads if len(rngs) * len(data.cells) >= _WORTH_DRAWING_IN_THREADS else 1
+        some = threads if len(rngs) * total >= _WORTH_DRAWING_IN_THREADS else 1
         if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
             samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
             return cls._of(data, everyone, samples, threads)
