@@ -21,22 +21,42 @@ def test_connections_are_silent() -> None:
     assert settings.fetchall() == [(False, False)]
 
 
+LONG = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"
+
+
 def test_ctrl_c_is_ctrl_c() -> None:
-    """What DuckDB makes of Ctrl-C, in whatever thread, is an interrupt; other errors stay what they are."""
+    """What DuckDB makes of Ctrl-C is an interrupt; other errors stay what they are."""
     connection = connected()
-    long = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
     try:
-        for stop in (lambda: os.kill(os.getpid(), signal.SIGINT), connection.interrupt):
-            timer = threading.Timer(0.3, stop)
-            timer.start()
-            with pytest.raises(KeyboardInterrupt), interrupts():
-                connection.execute(long).fetchall()
-            timer.join()
+        with pytest.raises(KeyboardInterrupt), interrupts():
+            connection.execute(LONG).fetchall()
     finally:
+        timer.join()
         signal.signal(signal.SIGINT, before)
     with pytest.raises(RuntimeError, match="something else"), interrupts():
         raise RuntimeError("something else")
+
+
+def test_an_interrupt_from_another_thread_is_ctrl_c() -> None:
+    """Whoever interrupts the connection."""
+    connection, is_done = connected(), threading.Event()
+
+    def interrupt() -> None:
+        # Again and again: a query that has not begun does not notice.
+        while not is_done.wait(0.05):
+            connection.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts():
+            connection.execute(LONG).fetchall()
+    finally:
+        is_done.set()
+        thread.join()
 
 
 def test_names_and_texts_are_quoted() -> None:

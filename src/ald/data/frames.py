@@ -40,7 +40,7 @@ def _check_native_names(data: Any) -> None:
     """Frames of pandas, PyArrow and Spark may repeat names; Narwhals refuses those in its own words, or not at all."""
     # Asked of no one else: lazy frames of other libraries would have to find out.
     has_columns = hasattr(data, "iloc") or type(data).__module__.startswith("pyspark.")
-    names = getattr(data, "column_names", None) or (data.columns if has_columns else [])
+    names = getattr(data, "column_names", None) or (getattr(data, "columns", []) if has_columns else [])
     if isinstance(names, Iterable) and not isinstance(names, str):
         check_names([str(name) for name in names], "the data")
 
