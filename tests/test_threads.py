@@ -1,7 +1,11 @@
-"""Work in threads: items that are made ahead of their use."""
+"""Work in threads: items that are made ahead of their use, and signals that are noticed at once."""
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import threading
 import time
 from collections.abc import Generator
 from contextlib import closing
@@ -9,7 +13,7 @@ from threading import Event
 
 import pytest
 
-from ald.threads import ahead
+from ald.threads import ahead, on_interrupt
 
 
 def test_items_come_in_order() -> None:
@@ -66,3 +70,39 @@ def test_work_that_cannot_be_cancelled_is_left() -> None:
         next(made)
     assert time.monotonic() - began < 5
     released.set()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1"])
+def test_signals_are_noticed_while_the_main_thread_is_busy(name: str) -> None:
+    """Those that ask us to stop; whoever listened before hears all of them, and listens on alone afterwards."""
+    number = getattr(signal, name)
+    handler = signal.signal(number, lambda *_: None)
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    before = signal.set_wakeup_fd(theirs.fileno())
+    noticed = threading.Event()
+    try:
+        with on_interrupt(noticed.set):
+            os.kill(os.getpid(), number)
+            assert noticed.wait(1.0) == (name != "SIGUSR1")
+            assert ours.recv(1) == bytes([number])
+        assert signal.set_wakeup_fd(theirs.fileno()) == theirs.fileno()
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(number, handler)
+        ours.close()
+        theirs.close()
+
+
+def test_other_threads_have_no_signals() -> None:
+    """There the work is done as it is."""
+    done = []
+
+    def work() -> None:
+        with on_interrupt(lambda: done.append("interrupted")):
+            done.append("done")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == ["done"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable
+import signal
+import socket
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from queue import Empty, Full, Queue
-from threading import Event, Thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -97,3 +99,36 @@ def ahead(items: Generator[Item, None, None], cancel: Callable[[], object]) -> G
         stopper = Thread(target=stop, name="ald-stop", daemon=True)
         stopper.start()
         stopper.join(_PATIENCE)
+
+
+@contextmanager
+def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
+    """Calls an action as soon as a signal asks us to stop, also while the main thread is busy outside of Python.
+
+    Python itself handles signals only when that thread comes back to it. In other threads nothing is done.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    stopping = {int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+
+    def listen() -> None:
+        while received := ours.recv(64):
+            if before != -1:  # somebody else listens too
+                with suppress(OSError):
+                    os.write(before, received)
+            if stopping & set(received):
+                action()
+
+    listener = Thread(target=listen, name="ald-signals", daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        theirs.close()
+        listener.join()
+        ours.close()

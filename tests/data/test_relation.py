@@ -31,12 +31,12 @@ def test_ctrl_c_is_ctrl_c() -> None:
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
-        with pytest.raises(KeyboardInterrupt), interrupts():
+        with pytest.raises(KeyboardInterrupt), interrupts(connection):
             connection.execute(LONG).fetchall()
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    with pytest.raises(RuntimeError, match="something else"), interrupts():
+    with pytest.raises(RuntimeError, match="something else"), interrupts(connection):
         raise RuntimeError("something else")
 
 
@@ -52,7 +52,7 @@ def test_an_interrupt_from_another_thread_is_ctrl_c() -> None:
     thread = threading.Thread(target=interrupt)
     thread.start()
     try:
-        with pytest.raises(KeyboardInterrupt), interrupts():
+        with pytest.raises(KeyboardInterrupt), interrupts(connection):
             connection.execute(LONG).fetchall()
     finally:
         is_done.set()

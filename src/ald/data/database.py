@@ -50,7 +50,7 @@ def read_query(
     reading = reading or Reading()
     connection = connected()
     try:
-        with interrupts(), workspace(connection, reading.memory) as folder:
+        with interrupts(connection), workspace(connection, reading.memory) as folder:
             relation = _fetched(connection, address, query, source)
             rows = relation.count()
             if rows == 0:

@@ -72,7 +72,7 @@ def open_file(path: str) -> Iterator[tuple[Relation, str]]:
         raise InputError(f"{source} is empty: it has no columns")
     connection = connected()
     try:
-        with interrupts():
+        with interrupts(connection):
             yield _opened(connection, path, reader, source), reader
     except duckdb.Error as error:
         hint = (

@@ -17,6 +17,7 @@ from ald.arrays import IntArray
 from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, parse_numbers
 from ald.data.table import Table, table_from
 from ald.errors import ColumnError, nearest, shorten
+from ald.threads import on_interrupt
 
 if TYPE_CHECKING:
     import duckdb
@@ -93,12 +94,13 @@ def connected() -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def interrupts() -> Iterator[None]:
-    """Ctrl-C while DuckDB works is Ctrl-C: some versions make an error of it."""
+def interrupts(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Ctrl-C while DuckDB works is Ctrl-C: it may notice late, and some versions make an error of it."""
     import duckdb
 
     try:
-        yield
+        with on_interrupt(connection.interrupt):
+            yield
     except (duckdb.InterruptException, RuntimeError) as error:
         if isinstance(error, duckdb.InterruptException) or str(error) == "Query interrupted":
             raise KeyboardInterrupt from None
