@@ -31,19 +31,34 @@ joint_bits(const Work *work, const Joint *joint)
 }
 
 #if HAS_VECTORS
-/* Two histograms at a time: their additions do not wait for one another. */
-#define COUNT_PAIR(NAME, A, B)                                                             \
-    WITH_BITS static void NAME(const uint64_t *one, const uint64_t *two, int64_t n, Py_ssize_t step, \
-                               uint64_t of_a, A *a, uint64_t of_b, B *b)                   \
+/* Two or three histograms at a time, of attributes in the same word: their additions do not wait for one another. */
+#define COUNT_TWO(NAME, A, B)                                                              \
+    WITH_BITS static void NAME(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t of_a, A *a, uint64_t of_b, \
+                               B *b)                                                       \
     {                                                                                      \
+        _Pragma("GCC unroll 4")                                                            \
         for (int64_t i = 0; i < n; i++) {                                                  \
-            a[_pext_u64(one[i * step], of_a)] += 1;                                        \
-            b[_pext_u64(two[i * step], of_b)] += 1;                                        \
+            const uint64_t row = rows[i * step];                                           \
+            a[_pext_u64(row, of_a)] += 1;                                                  \
+            b[_pext_u64(row, of_b)] += 1;                                                  \
         }                                                                                  \
     }
-COUNT_PAIR(count_joint_joint, uint16_t, uint16_t)
-COUNT_PAIR(count_joint_lone, uint16_t, uint32_t)
-COUNT_PAIR(count_lone_lone, uint32_t, uint32_t)
+COUNT_TWO(count_joint_joint, uint16_t, uint16_t)
+COUNT_TWO(count_joint_lone, uint16_t, uint32_t)
+COUNT_TWO(count_lone_lone, uint32_t, uint32_t)
+
+WITH_BITS static void
+count_joint_lone_lone(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t of_a, uint16_t *a, uint64_t of_b,
+                      uint32_t *b, uint64_t of_c, uint32_t *c)
+{
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t row = rows[i * step];
+        a[_pext_u64(row, of_a)] += 1;
+        b[_pext_u64(row, of_b)] += 1;
+        c[_pext_u64(row, of_c)] += 1;
+    }
+}
 
 WITH_BITS static void
 count_joint(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t bits, uint16_t *histogram)
@@ -195,25 +210,38 @@ join_all(const Work *work, int64_t n, const int64_t *drawn)
 }
 
 #if HAS_VECTORS
-static void
-count_two(const Work *work, const Joint *a, const Joint *b, const uint64_t *rows, int64_t n)
+/* Counts as many of the next joints at once as there is a loop for. Returns how many; 0: none. */
+static Py_ssize_t
+count_several(const Work *work, const Joint *joints, Py_ssize_t n_joints, const uint64_t *rows, int64_t n)
 {
-    const Py_ssize_t step = work->n_words;
-    const uint64_t *of_a = rows + a->word, *of_b = rows + b->word;
-    const uint64_t bits_a = joint_bits(work, a), bits_b = joint_bits(work, b);
-    uint32_t *lone_a = a->fields[0]->histogram, *lone_b = b->fields[0]->histogram;
-    if (b->n_fields > 1) {
-        count_joint_joint(of_a, of_b, n, step, bits_a, work->joint, bits_b, work->joint + JOINT_ROOM / 2);
-        take_apart(work, a, work->joint);
-        take_apart(work, b, work->joint + JOINT_ROOM / 2);
+    if (vectors == NO_VECTORS || n_joints < 2 || joints[0].word != joints[1].word) {
+        return 0;
     }
-    else if (a->n_fields > 1) {
-        count_joint_lone(of_a, of_b, n, step, bits_a, work->joint, bits_b, lone_b);
-        take_apart(work, a, work->joint);
+    const Py_ssize_t step = work->n_words;
+    const uint64_t *words = rows + joints[0].word;
+    const uint64_t of_a = joint_bits(work, &joints[0]), of_b = joint_bits(work, &joints[1]);
+    uint16_t *first = work->joint, *second = work->joint + JOINT_ROOM / 2;
+    uint32_t *a = joints[0].fields[0]->histogram, *b = joints[1].fields[0]->histogram;
+    if (joints[0].n_fields == 1) {
+        count_lone_lone(words, n, step, of_a, a, of_b, b);
+        return 2;
+    }
+    if (joints[1].n_fields > 1) {
+        count_joint_joint(words, n, step, of_a, first, of_b, second);
+        take_apart(work, &joints[1], second);
+    }
+    else if (n_joints > 2 && joints[2].word == joints[0].word) {
+        /* Those of one attribute come last. */
+        count_joint_lone_lone(words, n, step, of_a, first, of_b, b, joint_bits(work, &joints[2]),
+                              joints[2].fields[0]->histogram);
+        take_apart(work, &joints[0], first);
+        return 3;
     }
     else {
-        count_lone_lone(of_a, of_b, n, step, bits_a, lone_a, bits_b, lone_b);
+        count_joint_lone(words, n, step, of_a, first, of_b, b);
     }
+    take_apart(work, &joints[0], first);
+    return 2;
 }
 #endif
 
@@ -253,14 +281,15 @@ count_rows(const Work *work, const uint64_t *rows, int64_t n, const int64_t *dra
     for (int64_t start = 0; start < n; start += at_once) {
         const int64_t some = n - start < at_once ? n - start : at_once;
         const uint64_t *block = rows + start * work->n_words;
-        Py_ssize_t i = 0;
+        for (Py_ssize_t i = 0; i < n_joints;) {
+            Py_ssize_t counted = 0;
 #if HAS_VECTORS
-        for (; vectors != NO_VECTORS && i + 2 <= n_joints; i += 2) {
-            count_two(work, &work->joints[i], &work->joints[i + 1], block, some);
-        }
+            counted = count_several(work, &work->joints[i], n_joints - i, block, some);
 #endif
-        for (; i < n_joints; i++) {
-            count_single(work, &work->joints[i], block, some);
+            if (counted == 0) {
+                count_single(work, &work->joints[i], block, some);
+            }
+            i += counted ? counted : 1;
         }
         for (Py_ssize_t j = 0; weighted && j < work->n_drawn; j++) {
             count_weighted(work, &work->fields[drawn[j]], block, some);
