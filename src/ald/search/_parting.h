@@ -172,6 +172,59 @@ PART_EIGHT(part_eight_between, BETWEEN, EIGHT_BETWEEN)
 #define PARTED(NAME) part_##NAME
 #endif
 
+/* Rows of a few words, one at a time, also without a branch. First go codes whose bit is set, or those from `first` on, at
+ * most `span` above it, and `other`. */
+#define WIDE_BY_BITS (first >> code & 1)
+#define WIDE_BETWEEN ((code - first <= span) | (code == other))
+#define PART_WIDE(NAME, WORDS, FIRST)                                                      \
+    MANY_VERSIONS static int64_t NAME(uint64_t *start, int64_t n, const Field *field, uint64_t first, uint64_t span, \
+                                      uint64_t other)                                      \
+    {                                                                                      \
+        typedef struct {                                                                   \
+            uint64_t words[WORDS];                                                         \
+        } Row;                                                                             \
+        Row *rows = (Row *)start;                                                          \
+        const Py_ssize_t word = field->word;                                               \
+        const unsigned bit = field->bit;                                                   \
+        const uint64_t codes = field->codes;                                               \
+        int64_t l = 0;                                                                     \
+        (void)span;                                                                        \
+        (void)other;                                                                       \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            const uint64_t code = rows[i].words[word] >> bit & codes;                      \
+            const Row row = rows[i];                                                       \
+            rows[i] = rows[l];                                                             \
+            rows[l] = row;                                                                 \
+            l += (int64_t)(FIRST);                                                         \
+        }                                                                                  \
+        return l;                                                                          \
+    }
+PART_WIDE(part_2_by_bits, 2, WIDE_BY_BITS)
+PART_WIDE(part_3_by_bits, 3, WIDE_BY_BITS)
+PART_WIDE(part_4_by_bits, 4, WIDE_BY_BITS)
+PART_WIDE(part_2_between, 2, WIDE_BETWEEN)
+PART_WIDE(part_3_between, 3, WIDE_BETWEEN)
+PART_WIDE(part_4_between, 4, WIDE_BETWEEN)
+#define MOST_WIDE 4
+
+/* Rows of two to four words. */
+static int64_t
+part_wide(uint64_t *rows, int64_t n, Py_ssize_t n_words, const Side *side, int wanted)
+{
+    typedef int64_t Part(uint64_t *, int64_t, const Field *, uint64_t, uint64_t, uint64_t);
+    Part *const by_bits[] = {part_2_by_bits, part_3_by_bits, part_4_by_bits};
+    Part *const between[] = {part_2_between, part_3_between, part_4_between};
+    const Field *field = side->field;
+    const uint64_t size = (uint64_t)field->size, cut = (uint64_t)side->cut, none = UINT64_MAX;
+    if (field->nominal) {
+        return by_bits[n_words - 2](rows, n, field, wanted ? side->left : side->right, 0, 0);
+    }
+    if (wanted) {
+        return between[n_words - 2](rows, n, field, 0, cut, side->missing == 1 ? size : none);
+    }
+    return cut + 1 >= size ? 0 : between[n_words - 2](rows, n, field, cut + 1, size - cut - 2, none);
+}
+
 /* Puts the rows of one side (as in tables) before all others, in place. Returns how many they are. */
 INLINE int64_t
 part_rows(const Work *work, uint64_t *rows, int64_t n, const Side *side, int wanted)
@@ -190,6 +243,9 @@ part_rows(const Work *work, uint64_t *rows, int64_t n, const Side *side, int wan
             return PARTED(by_cut_or)(rows, n, field.bit, field.codes, cut, size);
         }
         return PARTED(by_cut)(rows, n, field.bit, field.codes, cut, 0);
+    }
+    if (n_words <= MOST_WIDE && n_words > 1 && side->table == NULL) {
+        return part_wide(rows, n, n_words, side, wanted);
     }
     int64_t l = 0;
     for (int64_t i = 0; i < n; i++) {
