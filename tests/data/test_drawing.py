@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ald.data import coded, drawing
 from ald.data.coded import Attribute, AuditData
-from ald.data.drawing import Drawer, in_rows, kept, people_drawn
+from ald.data.drawing import Drawer, as_bits, in_rows, kept, people_drawn
 
 _draw = pytest.importorskip("ald.data._draw", reason="needs the compiled kernels, which were not built")
 
@@ -69,6 +69,16 @@ def test_items_in_a_sample_and_those_not_in_it_are_all_items(level: int, dtype: 
         assert kept(column, bits, False, n - n // 3).tolist() == column[~mask].tolist()
     finally:
         _draw.use_vectors(before)
+
+
+@given(st.lists(st.booleans(), max_size=200))
+def test_samples_become_bits(drawn: list[bool]) -> None:
+    """One per row, and zeros behind them; bits stay as they are."""
+    bits = as_bits(np.array(drawn, dtype=np.int64))
+    assert flags(bits, len(drawn)).tolist() == drawn
+    assert int(flags(bits, 64 * len(bits)).sum()) == sum(drawn)
+    assert len(bits) == -(-len(drawn) // 64)
+    assert as_bits(bits) is bits
 
 
 def people(n: int) -> AuditData:

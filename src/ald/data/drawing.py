@@ -51,6 +51,14 @@ def in_rows(bits: AnyArray, counts: IntArray) -> IntArray:
     return out
 
 
+def as_bits(sample: AnyArray) -> AnyArray:
+    """A sample as bits, from how many people of each row are in it, none or one; bits as they are."""
+    if sample.dtype == np.uint64:
+        return sample
+    little = np.packbits(sample > 0, bitorder="little")
+    return np.pad(little, (0, -len(little) % 8)).view("<u8").astype(np.uint64)
+
+
 def kept(column: AnyArray, bits: AnyArray, wanted: bool, n: int) -> AnyArray:
     """The n items of a column that are in a sample, or are not."""
     kernel = kernels.draw()

@@ -6,7 +6,7 @@ needs the compiled kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -15,7 +15,7 @@ import numpy as np
 from ald import kernels
 from ald.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
 from ald.data.coded import PEOPLE_PER_ROW, AuditData
-from ald.data.drawing import Drawer, in_rows
+from ald.data.drawing import Drawer, as_bits, in_rows
 from ald.search.counting import Histograms, Routing
 from ald.search.tree import Forest
 from ald.threads import in_threads
@@ -208,53 +208,62 @@ class PackedCounter:
     ) -> PackedCounter:
         """A tree per generator, on a sample of a share of all people each. rows: of the data, if they are packed."""
         everyone = rows or PackedRows.of(data, threads)
-        layout, packed = everyone.layout, everyone.words
         total = data.total
-        some = threads if len(rngs) * total >= _WORTH_DRAWING_IN_THREADS else 1
-        if data.design.clusters is not None or total > PEOPLE_PER_ROW * len(data.cells):
-            samples = in_threads(lambda rng: data.sample(share, rng), rngs, some)
-            return cls._of(data, everyone, samples, threads)
         n = int(share * total)
-        most = min(n, len(data.cells))
-        out = np.empty((len(rngs) * most, layout.n_words), np.uint64)
-        cells = np.zeros((len(rngs), 1 << layout.cell_bits), np.int64)
+        by_person = data.design.clusters is None and total <= PEOPLE_PER_ROW * len(data.cells)
 
-        def draw(group: slice) -> list[int]:
-            drawer = Drawer(total)
-            return [select(tree, drawer.pick(n, rngs[tree])) for tree in range(group.start, group.stop)]
+        def samples(group: slice) -> Iterator[AnyArray]:
+            drawer = Drawer(total) if by_person else None
+            for rng in rngs[group]:
+                if drawer is None:
+                    yield data.sample(share, rng)
+                else:
+                    bits = drawer.pick(n, rng)
+                    yield bits if data.one_each else in_rows(bits, data.counts)
 
-        def select(tree: int, bits: AnyArray) -> int:
-            place = slice(tree * most, (tree + 1) * most)
-            taken = (bits, None) if data.one_each else (None, in_rows(bits, data.counts))
-            return int(_kernel().select(layout.shape, (packed, *taken, out[place], cells[tree])))
-
-        # A few trees at a time: handing over single ones takes longer than drawing small samples.
-        groups = kernels.chunks(np.ones(len(rngs), np.int64), 2 * some if some > 1 else 1, 1)
-        drawn = in_threads(draw, groups, some)
-        lengths = np.array([length for group in drawn for length in group], dtype=np.int64)
-        starts = np.arange(len(rngs), dtype=np.int64) * most
-        return cls(data, layout, out, starts, starts + lengths, cells[:, : data.n_cells], threads)
+        most = min(n, len(data.cells)) if by_person else len(data.cells)
+        some = threads if len(rngs) * total >= _WORTH_DRAWING_IN_THREADS else 1
+        return cls._filled(data, everyone, samples, len(rngs), most, threads, some)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
         """samples: per tree how often each row of the data is in its sample."""
         most = max((int(sample.max()) for sample in samples if len(sample)), default=1)
-        return cls._of(data, PackedRows.of(data, threads, most), samples, threads)
+        rows = max((int(np.count_nonzero(sample)) for sample in samples), default=0)
+        everyone = PackedRows.of(data, threads, most)
+        return cls._filled(data, everyone, lambda group: iter(samples[group]), len(samples), rows, threads, 1)
 
     @classmethod
-    def _of(cls, data: AuditData, packed: PackedRows, samples: Sequence[IntArray], threads: int) -> PackedCounter:
-        present = [np.flatnonzero(sample) for sample in samples]
-        ends = np.cumsum([len(each) for each in present], dtype=np.int64)
-        none = np.zeros(0, np.int64)
-        rows = packed.words.take(np.concatenate([none, *present]), axis=0)
-        weights = np.concatenate([none, *(s[i] for s, i in zip(samples, present, strict=True))])
-        packed.layout.with_people(rows, weights)
-        cells = [
-            np.bincount(data.cells[i], s[i], minlength=data.n_cells) for s, i in zip(samples, present, strict=True)
-        ]
-        counts = np.array(cells).astype(np.int64).reshape(-1, data.n_cells)
-        starts = np.concatenate([[0], ends])[:-1]
-        return cls(data, packed.layout, rows, starts, ends, counts, threads)
+    def _filled(
+        cls,
+        data: AuditData,
+        everyone: PackedRows,
+        samples: Callable[[slice], Iterator[AnyArray]],
+        n_trees: int,
+        most: int,
+        threads: int,
+        drawers: int,
+    ) -> PackedCounter:
+        """samples: of some trees, one after the other, as bits of rows or as people per row; most: rows in one."""
+        layout = everyone.layout
+        out = np.empty((n_trees * most, layout.n_words), np.uint64)
+        cells = np.zeros((n_trees, 1 << layout.cell_bits), np.int64)
+
+        def fill(group: slice) -> list[int]:
+            lengths = []
+            for tree, sample in zip(range(group.start, group.stop), samples(group), strict=True):
+                place = slice(tree * most, (tree + 1) * most)
+                is_counted = layout.weight[0] >= 0
+                taken = (None, sample) if is_counted else (as_bits(sample), None)
+                lengths.append(_kernel().select(layout.shape, (everyone.words, *taken, out[place], cells[tree])))
+            return lengths
+
+        # A few trees at a time: handing over single ones takes longer than drawing small samples.
+        groups = kernels.chunks(np.ones(n_trees, np.int64), 2 * drawers if drawers > 1 else 1, 1)
+        filled = in_threads(fill, groups, drawers)
+        lengths = np.array([length for group in filled for length in group], dtype=np.int64)
+        starts = np.arange(n_trees, dtype=np.int64) * most
+        return cls(data, layout, out, starts, starts + lengths, cells[:, : data.n_cells], threads)
 
     def roots(self) -> IntArray:
         return self._counts
