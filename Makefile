@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: setup tools demo test bench
 setup: .venv/ready
 
-.venv/ready: pyproject.toml setup.py $(wildcard src/ald/search/*.c src/ald/search/*.h)
+.venv/ready: pyproject.toml setup.py $(wildcard src/ald/*.h src/ald/*/*.c src/ald/*/*.h)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,6 +77,19 @@ def assert_same(first: Forest, second: Forest) -> None:
     assert first.sides.as_dict() == second.sides.as_dict()
 
 
+def both_ways(
+    data: AuditData, rates: RateCounter, rules: GrowthRules, level: int, seeds: Iterable[Any], **options: Any
+) -> list[Forest]:
+    """The forest on packed rows, and that of the counter in memory."""
+    forests = []
+    for is_available in (True, False):
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        with pytest.MonkeyPatch.context() as patch, instructions(level):
+            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
+            forests.append(grow_forest(data, rates, rules, rngs, **options))
+    return forests
+
+
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
@@ -99,13 +112,8 @@ def test_forests_are_the_same_to_the_last_bit(
     data = random_data(seed, n, n_cells, weighted, missing)
     rates = RateCounter(RATES[n_cells][pick % len(RATES[n_cells])], n_cells)
     rules = GrowthRules(alpha=alpha, minbucket=minbucket, bonferroni=bonferroni)
-    forests = []
-    for is_available in (True, False):
-        rngs = [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3)]
-        with pytest.MonkeyPatch.context() as patch, instructions(level):
-            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
-            forests.append(grow_forest(data, rates, rules, rngs, effect=effect, threads=2))
-    assert_same(*forests)
+    seeds = np.random.SeedSequence(seed).spawn(3)
+    assert_same(*both_ways(data, rates, rules, level, seeds, effect=effect, threads=2))
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
@@ -129,12 +137,7 @@ def test_many_rows_are_counted_and_parted_as_few_are(level: int, n_cells: int) -
         n_cells=n_cells,
     )  # fmt: skip
     rates = RateCounter(RATES[n_cells][-1], n_cells)
-    forests = []
-    for is_available in (True, False):
-        rngs = [np.random.default_rng(each) for each in range(2)]
-        with pytest.MonkeyPatch.context() as patch, instructions(level):
-            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
-            forests.append(grow_forest(data, rates, GrowthRules(attributes_per_node=5), rngs))
+    forests = both_ways(data, rates, GrowthRules(attributes_per_node=5), level, range(2))
     assert forests[0].n_nodes > 20
     assert_same(*forests)
 

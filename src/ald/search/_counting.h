@@ -297,12 +297,12 @@ count_rows(const Work *work, const uint64_t *rows, int64_t n, const int64_t *dra
     }
 }
 
-/* The codes with anyone, of two cells, and the people of these. Returns how many codes there are. */
-MANY_VERSIONS static int64_t
-compact_pairs(const uint32_t *histogram, int64_t size, int64_t *code, uint32_t *pairs)
+/* The codes from `value` on with anyone, of two cells, and the people of these, behind those found already. Returns how
+ * many codes there are. */
+static int64_t
+compact_from(const uint32_t *histogram, int64_t value, int64_t size, int64_t found, int64_t *code, uint32_t *pairs)
 {
-    int64_t found = 0;
-    for (int64_t value = 0; value < size; value++) {
+    for (; value < size; value++) {
         const uint32_t first = histogram[2 * value], second = histogram[2 * value + 1];
         code[found] = value;
         pairs[2 * found] = first;
@@ -327,19 +327,20 @@ compact_eight_pairs(const uint32_t *histogram, int64_t size, int64_t *code, uint
         codes = _mm512_add_epi64(codes, _mm512_set1_epi64(8));
         found += __builtin_popcount(some);
     }
-    for (; value < size; value++) {
-        const uint32_t first = histogram[2 * value], second = histogram[2 * value + 1];
-        code[found] = value;
-        pairs[2 * found] = first;
-        pairs[2 * found + 1] = second;
-        found += (first | second) != 0;
-    }
-    return found;
+    return compact_from(histogram, value, size, found, code, pairs);
 }
-#define COMPACTED(...) (vectors == ALL_VECTORS ? compact_eight_pairs : compact_pairs)(__VA_ARGS__)
-#else
-#define COMPACTED compact_pairs
 #endif
+
+INLINE int64_t
+compact_pairs(const uint32_t *histogram, int64_t size, int64_t *code, uint32_t *pairs)
+{
+#if HAS_VECTORS
+    if (vectors == ALL_VECTORS) {
+        return compact_eight_pairs(histogram, size, code, pairs);
+    }
+#endif
+    return compact_from(histogram, 0, size, 0, code, pairs);
+}
 
 /* Moves the codes that occur out of a histogram, which is empty after it; missing values are counted, not moved.
  * Returns the number of codes. */
@@ -383,7 +384,7 @@ compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, i
         return found;
     }
     if (n_cells == 2 && work->cell_bits == 1) {
-        found = COMPACTED(histogram, field->size, code, work->pairs);
+        found = compact_pairs(histogram, field->size, code, work->pairs);
         for (int64_t e = 0; e < found; e++) {
             count[e] = (double)work->pairs[2 * e];
             count[capacity + e] = (double)work->pairs[2 * e + 1];
