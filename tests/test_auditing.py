@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from functools import cache
 from typing import Any
 
@@ -137,6 +139,25 @@ def test_steps_are_reported() -> None:
     shares = [share for step, share in calls if step == "search"]
     assert shares == sorted(shares)
     assert calls[-1] == ("rank", 1.0)
+
+
+def test_progress_is_told_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that grow trees of their own do not call at once, and no call tells less than the one before."""
+    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
+    busy, overlaps, shares = threading.Lock(), [], []
+
+    def progress(step: str, share: float) -> None:
+        free = busy.acquire(blocking=False)
+        overlaps.append(not free)
+        shares.extend([share] if step == "search" else [])
+        time.sleep(0.002)
+        if free:
+            busy.release()
+
+    ald.audit(people(), outcome="y", trees=8, threads=4, progress=progress)
+    assert not any(overlaps)
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 4
 
 
 def test_repeats_are_reported() -> None:

@@ -124,7 +124,7 @@ def audit(
     memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
     query: what to select, if `data` is the address of a database: ald.audit("postgresql://...", query="select ...").
     engine: who reads the file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
-    progress: called with the name of the step and the share of it that is done.
+    progress: called with the name of the step and the share of it that is done; from any thread, one call at a time.
 
     >>> import ald
     >>> found = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")

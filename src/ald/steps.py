@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import ceil
+from threading import Lock
 
 import numpy as np
 
@@ -198,13 +199,15 @@ def search(
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
-    done = np.zeros(len(rngs))
+    done, telling = np.zeros(len(rngs)), Lock()
     rows = PackedRows.of(d1, threads) if given is None and packed.available(d1) else None
 
     def grown(part: slice, threads: int) -> Forest:
         def share(of_part: float) -> None:
-            done[part] = of_part
-            progress(float(done.mean()) / 2)
+            # Callers hear of one step at a time, and never of less than before.
+            with telling:
+                done[part] = of_part
+                progress(float(done.mean()) / 2)
 
         return grow_forest(
             d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share, rows=rows
