@@ -1,9 +1,10 @@
 """How fast rows are counted, level by level, against a plain C loop that reads the same bytes once.
 
-The 25 trees of an audit grow on samples of half of the rows of benchmarks/scale.py. A row is one word of eight bytes;
-visiting a node counts every row for each of the attributes that the node draws, and tests these. The loop adds up the
-words of an array of the same size. Prints bytes per second of both, and their ratio, for every level, with one thread
-each and with two. Needs a C compiler and lightgbm (for benchmarks/scale.py).
+The 25 trees of an audit grow on samples of half of the rows of benchmarks/scale.py. A row is one word of eight bytes.
+Counting a node fills, from all its rows, the histograms of the attributes that the node draws, and empties them again;
+visiting it tests these attributes too. The loop adds up the words of an array of the same size. Prints bytes per second
+of all three, and the ratios to the loop, for every level, with one thread each and with two. Needs a C compiler and
+lightgbm (for benchmarks/scale.py).
 
     python benchmarks/counting.py [rows]
 """
@@ -16,15 +17,18 @@ import os
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from scale import make
 
+from ald.kernels import chunks
 from ald.notions import SELECTION, RateCounter
 from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow
 from ald.search.packed import PackedCounter, Plan, Tested
@@ -32,58 +36,88 @@ from ald.threads import in_threads
 
 REPEATS = 5
 TREES = 25
-SOURCE = """
-#include <stdint.h>
-#include <stddef.h>
-uint64_t total(const uint64_t *words, size_t n) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += words[i];
-    }
-    return sum;
-}
-"""
+HERE = Path(__file__).parent
 
 
-def plain_loop(folder: Path) -> Any:
-    """The compiled loop, with the optimisation that the kernel is compiled with."""
-    (folder / "total.c").write_text(SOURCE)
-    library = folder / "total.so"
-    subprocess.run(["cc", "-O3", "-shared", "-fPIC", "-o", library, folder / "total.c"], check=True)
-    function = ctypes.CDLL(str(library)).total
-    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_size_t], ctypes.c_uint64
-    return function
+def compiled(folder: Path) -> ctypes.CDLL:
+    """The kernel's counting, and the plain loop, as the kernel is compiled."""
+    library = folder / "counting.so"
+    include = [f"-I{HERE.parent / 'src' / 'ald' / 'search'}", f"-I{sysconfig.get_path('include')}"]
+    command = ["cc", "-O3", "-shared", "-fPIC", *include, "-o", str(library), str(HERE / "counting.c")]
+    subprocess.run(command, check=True)
+    found = ctypes.CDLL(str(library))
+    number, array = ctypes.c_int64, ctypes.c_void_p
+    found.count_nodes.argtypes = [
+        number, number, number, array, array, number, array, array, number, array, ctypes.c_int,
+    ]  # fmt: skip
+    found.count_nodes.restype = number
+    found.total.argtypes, found.total.restype = [array, number], ctypes.c_uint64
+    return found
+
+
+def median_seconds(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    nodes: int
+    rows: int
+    attributes: int
+    counting: float
+    visiting: float
 
 
 class Timed(PackedCounter):
-    """A counter that visits every level REPEATS times more, without looking for cuts, and takes the time."""
+    """A counter that counts and visits every level REPEATS times more, without looking for cuts, and takes the time."""
 
-    levels: ClassVar[list[tuple[int, int, int, float]]]
+    library: ClassVar[ctypes.CDLL]
+    levels: ClassVar[list[Level]]
 
     def tests(self, nodes: Any, drawn: Any, min_bucket: Any, plan: Plan) -> Tested:
         found = super().tests(nodes, drawn, min_bucket, plan)
         never = replace(plan, critical=np.full(1000, np.inf))
-        times = []
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            super().tests(nodes, drawn, min_bucket, never)
-            times.append(time.perf_counter() - start)
-        rows = int((self._ends - self._starts)[nodes].sum())
-        self.levels.append((len(nodes), rows, drawn.shape[1], statistics.median(times)))
+        visiting = median_seconds(lambda: super(Timed, self).tests(nodes, drawn, min_bucket, never))
+        rows = self._ends[nodes] - self._starts[nodes]
+        counted = self.count(nodes, drawn, look=True)
+        assert counted == rows.sum() * drawn.shape[1], "rows were lost"
+        counting = median_seconds(lambda: self.count(nodes, drawn))
+        level = Level(
+            nodes=len(nodes), rows=int(rows.sum()), attributes=drawn.shape[1], counting=counting, visiting=visiting
+        )
+        self.levels.append(level)
         return found
 
+    def count(self, nodes: Any, drawn: Any, *, look: bool = False) -> int:
+        """Counts the drawn attributes of nodes, and, if looked at, how many people are in the histograms."""
+        layout, rows = self._layout, self._rows
+        fields = np.ascontiguousarray(layout.fields(self._sizes)[:4])
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        drawn = np.ascontiguousarray(drawn)
 
-def reading(total: Any, words: int, threads: int) -> float:
+        def part(of: slice) -> int:
+            start, end, attributes = starts[of], ends[of], drawn[of]
+            return int(
+                self.library.count_nodes(
+                    layout.n_words, layout.cell_bits, len(self._sizes), fields.ctypes.data, rows.ctypes.data,
+                    len(start), start.ctypes.data, end.ctypes.data, drawn.shape[1], attributes.ctypes.data, int(look),
+                )
+            )  # fmt: skip
+
+        return sum(in_threads(part, chunks(ends - starts, self._threads, 1), self._threads))
+
+
+def reading(library: ctypes.CDLL, words: int, threads: int) -> float:
     """Seconds that the loop takes for so many words, each thread for its part."""
     buffer = np.ones(words, np.uint64)
     edges = np.linspace(0, words, threads + 1).astype(int).tolist()
     parts = [buffer[start:end] for start, end in itertools.pairwise(edges)]
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        in_threads(lambda part: total(part.ctypes.data, len(part)), parts, threads)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return median_seconds(lambda: in_threads(lambda part: library.total(part.ctypes.data, len(part)), parts, threads))
 
 
 def main() -> None:
@@ -91,7 +125,7 @@ def main() -> None:
     data = make(n)
     d1, _ = data.halves(np.random.default_rng(0))
     with tempfile.TemporaryDirectory() as folder:
-        total = plain_loop(Path(folder))
+        Timed.library = compiled(Path(folder))
         for threads in (1, 2):
             Timed.levels = []
             rngs = [np.random.default_rng(seed) for seed in range(TREES)]
@@ -101,13 +135,16 @@ def main() -> None:
                 counter, d1.attributes, d1.scores(), RateCounter((SELECTION,), 2), GrowthRules(), rngs, threads=threads
             )
             print(
-                f"{n:,} rows of {width} bytes, threads {threads}, load {os.getloadavg()[0]:.2f}, medians of {REPEATS}"
+                f"{n:,} rows of {width} bytes, {Timed.levels[0].attributes} attributes counted, threads {threads}, "
+                f"load {os.getloadavg()[0]:.2f}, medians of {REPEATS}"
             )
-            for depth, (nodes, rows, attributes, seconds) in enumerate(Timed.levels):
-                ours, loop = (rows * width / each / 1e9 for each in (seconds, reading(total, rows, threads)))
+            for depth, level in enumerate(Timed.levels):
+                loop = reading(Timed.library, level.rows, threads)
+                size = level.rows * width / 1e9
                 print(
-                    f"level {depth:2d}: {nodes:6d} nodes, {rows:11,} rows for {attributes} attributes: "
-                    f"{ours:5.2f} GB/s, plain loop {loop:5.2f} GB/s, ratio {ours / loop:.2f}"
+                    f"level {depth:2d}: {level.nodes:6d} nodes, {level.rows:11,} rows: loop {size / loop:5.2f} GB/s, "
+                    f"counting {size / level.counting:5.2f} GB/s ({loop / level.counting:.2f}), "
+                    f"with tests {size / level.visiting:5.2f} GB/s ({loop / level.visiting:.2f})"
                 )
 
 

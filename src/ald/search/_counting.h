@@ -31,17 +31,33 @@ joint_bits(const Work *work, const Joint *joint)
 }
 
 #if HAS_VECTORS
+/* Words that memory is asked for before their turn: half a page. */
+#define WORDS_AHEAD 256
+#define WORDS_PER_LINE 8
+
+/* Does something for every row, which is one word of `step` ones. What is asked for beyond the end is never read. */
+#define EACH_ROW(...)                                                                      \
+    int64_t i = 0;                                                                         \
+    for (; step == 1 && i + WORDS_PER_LINE <= n; i += WORDS_PER_LINE) {                    \
+        __builtin_prefetch((const void *)((uintptr_t)(rows + i) + WORDS_AHEAD * sizeof(uint64_t))); \
+        _Pragma("GCC unroll 8")                                                            \
+        for (int64_t j = 0; j < WORDS_PER_LINE; j++) {                                     \
+            const uint64_t row = rows[i + j];                                              \
+            __VA_ARGS__                                                                    \
+        }                                                                                  \
+    }                                                                                      \
+    _Pragma("GCC unroll 4")                                                                \
+    for (; i < n; i++) {                                                                   \
+        const uint64_t row = rows[i * step];                                               \
+        __VA_ARGS__                                                                        \
+    }
+
 /* Two or three histograms at a time, of attributes in the same word: their additions do not wait for one another. */
 #define COUNT_TWO(NAME, A, B)                                                              \
     WITH_BITS static void NAME(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t of_a, A *a, uint64_t of_b, \
                                B *b)                                                       \
     {                                                                                      \
-        _Pragma("GCC unroll 4")                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                  \
-            const uint64_t row = rows[i * step];                                           \
-            a[_pext_u64(row, of_a)] += 1;                                                  \
-            b[_pext_u64(row, of_b)] += 1;                                                  \
-        }                                                                                  \
+        EACH_ROW(a[_pext_u64(row, of_a)] += 1; b[_pext_u64(row, of_b)] += 1;)              \
     }
 COUNT_TWO(count_joint_joint, uint16_t, uint16_t)
 COUNT_TWO(count_joint_lone, uint16_t, uint32_t)
@@ -51,29 +67,19 @@ WITH_BITS static void
 count_joint_lone_lone(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t of_a, uint16_t *a, uint64_t of_b,
                       uint32_t *b, uint64_t of_c, uint32_t *c)
 {
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t row = rows[i * step];
-        a[_pext_u64(row, of_a)] += 1;
-        b[_pext_u64(row, of_b)] += 1;
-        c[_pext_u64(row, of_c)] += 1;
-    }
+    EACH_ROW(a[_pext_u64(row, of_a)] += 1; b[_pext_u64(row, of_b)] += 1; c[_pext_u64(row, of_c)] += 1;)
 }
 
 WITH_BITS static void
 count_joint(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t bits, uint16_t *histogram)
 {
-    for (int64_t i = 0; i < n; i++) {
-        histogram[_pext_u64(rows[i * step], bits)] += 1;
-    }
+    EACH_ROW(histogram[_pext_u64(row, bits)] += 1;)
 }
 
 WITH_BITS static void
 count_lone(const uint64_t *rows, int64_t n, Py_ssize_t step, uint64_t bits, uint32_t *histogram)
 {
-    for (int64_t i = 0; i < n; i++) {
-        histogram[_pext_u64(rows[i * step], bits)] += 1;
-    }
+    EACH_ROW(histogram[_pext_u64(row, bits)] += 1;)
 }
 #endif
 
