@@ -10,8 +10,7 @@
 
 /* Rows that are counted before sums are taken: they fit 16 bits. */
 #define JOINT_ROWS 32768
-/* Numbers that are added side by side. */
-#define LANES 32
+typedef uint16_t Lanes __attribute__((vector_size(LANES * sizeof(uint16_t)), aligned(2), may_alias));
 
 /* The bits of a word that a field and the cell have. */
 INLINE uint64_t
@@ -120,40 +119,60 @@ count_weighted(const Work *work, const Field *field, const uint64_t *rows, int64
     }
 }
 
+/* Adds up what is in the same cell: the upper half of the lanes to the lower one, until every lane is a cell. */
+INLINE void
+fold(uint16_t *sums, uint64_t cell_mask)
+{
+#define FOLD(HALF)                                                                         \
+    for (int lane = 0; cell_mask < (HALF) && lane < (HALF); lane++) {                      \
+        sums[lane] += sums[lane + (HALF)];                                                 \
+    }
+    FOLD(16)
+    FOLD(8)
+    FOLD(4)
+    FOLD(2)
+    FOLD(1)
+#undef FOLD
+}
+
 /* Moves a joint histogram into those of its attributes. Sums fit 16 bits, as the number of rows does. */
 MANY_VERSIONS static void
 take_apart(const Work *work, const Joint *joint, uint16_t *histogram)
 {
     unsigned width = joint->width;
     for (int j = joint->n_fields - 1; j > 0; j--) {
-        /* The topmost attribute: sums per cell of its blocks, which are then added up. */
+        /* The topmost attribute: sums per cell of its blocks, which are then added to the first one. */
         const Field *field = joint->fields[j];
         const unsigned bits = field->width - (unsigned)work->cell_bits;
         width -= bits;
-        const int64_t block = (int64_t)1 << width, lanes = block < LANES ? block : LANES;
-        for (int64_t code = 0; code < (int64_t)1 << bits; code++) {
-            uint16_t *of_code = histogram + code * block, sums[LANES] = {0};
-            if (lanes == LANES) {
-                for (int64_t i = 0; i < block; i += LANES) {
-                    for (int64_t lane = 0; lane < LANES; lane++) {
-                        sums[lane] += of_code[i + lane];
-                    }
-                }
+        const int64_t block = (int64_t)1 << width;
+        /* A block may have fewer lanes than are read. */
+        Lanes own;
+        for (int lane = 0; lane < LANES; lane++) {
+            own[lane] = lane < block ? UINT16_MAX : 0;
+        }
+        const int64_t codes = (int64_t)1 << bits;
+        for (int64_t code = 0; code < codes; code++) {
+            uint16_t sums[LANES];
+            Lanes sum = {0};
+            for (int64_t i = 0; i < block; i += LANES) {
+                sum += *(const Lanes *)(histogram + code * block + i) & own;
             }
-            else {
-                memcpy(sums, of_code, (size_t)block * sizeof(uint16_t));
-            }
+            memcpy(sums, &sum, sizeof(sums));
+            fold(sums, work->cell_mask);
             uint32_t *people = field->histogram + (code << work->cell_bits);
-            for (int64_t lane = 0; lane < lanes; lane++) {
-                people[lane & (int64_t)work->cell_mask] += sums[lane];
-            }
-            if (code > 0) {
-                for (int64_t i = 0; i < block; i++) {
-                    histogram[i] += of_code[i];
-                }
-                memset(of_code, 0, (size_t)block * sizeof(uint16_t));
+            for (int64_t cell = 0; cell <= (int64_t)work->cell_mask; cell++) {
+                people[cell] += sums[cell];
             }
         }
+        for (int64_t i = 0; i < block; i += LANES) {
+            Lanes sum = {0};
+            for (int64_t code = 0; code < codes; code++) {
+                sum += *(const Lanes *)(histogram + code * block + i) & own;
+            }
+            *(Lanes *)(histogram + i) = sum;
+        }
+        memset(histogram + block, 0, (size_t)(block * (codes - 1)) * sizeof(uint16_t));
     }
     uint32_t *people = joint->fields[0]->histogram;
     for (int64_t i = 0; i < (int64_t)1 << width; i++) {
@@ -191,7 +210,7 @@ join_all(const Work *work, int64_t n, const int64_t *drawn)
 {
     Joint *joints = work->joints;
     unsigned room = 0;
-    while (room < JOINT_BITS && (int64_t)2 << room <= n) {
+    while (room < JOINT_BITS && (int64_t)1 << room <= n) {
         room++;
     }
     Py_ssize_t found = 0;

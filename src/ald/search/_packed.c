@@ -316,7 +316,8 @@ visit(PyObject *self, PyObject *args)
     const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
     const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
     int fits = fields_fit(b, &shape) && first >= 0 && last <= n_units && n_cells >= 1 &&
-               n_cells <= (Py_ssize_t)1 << shape.cell_bits && n_rates >= 1 && n_rates <= MOST_RATES && n_cells <= 63;
+               shape.cell_bits <= MOST_COUNTED_BITS && n_cells <= (Py_ssize_t)1 << shape.cell_bits && n_rates >= 1 &&
+               n_rates <= MOST_RATES;
     for (int i = START; i <= RIGHT; i++) {
         fits &= length(&b[i]) == n_units;
     }
@@ -481,9 +482,9 @@ count(PyObject *self, PyObject *args)
     }
     const Py_ssize_t n_requests = length(&b[USED]), k = length(&b[0]);
     const int64_t capacity = length(&b[CODES]);
-    int fits = fields_fit(b, &shape) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << shape.cell_bits &&
-               n_cells <= 256 && length(&b[STARTS]) == n_requests && length(&b[ENDS]) == n_requests &&
-               length(&b[ATTRIBUTES]) == n_requests && length(&b[CODE_COUNTS]) == capacity * n_cells;
+    int fits = fields_fit(b, &shape) && n_cells >= 1 && shape.cell_bits <= MOST_COUNTED_BITS &&
+               n_cells <= (Py_ssize_t)1 << shape.cell_bits && length(&b[STARTS]) == n_requests &&
+               length(&b[ENDS]) == n_requests && length(&b[ATTRIBUTES]) == n_requests && length(&b[CODE_COUNTS]) == capacity * n_cells;
     const int64_t n_rows = fits ? length(&b[COUNTED]) / shape.n_words : 0;
     int64_t room = 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
@@ -508,7 +509,7 @@ count(PyObject *self, PyObject *args)
         const int64_t start = INTS(STARTS)[i], n = INTS(ENDS)[i] - start;
         const uint64_t *rows = (const uint64_t *)b[COUNTED].view.buf + start * shape.n_words;
         const Field *field = &work.fields[INTS(ATTRIBUTES)[i]];
-        int64_t missing[256], any = 0;
+        int64_t missing[LANES], any = 0;
         count_rows(&work, rows, n, INTS(ATTRIBUTES) + i);
         const int64_t codes = compact(&work, field, rows, n, missing);
         uint32_t *out_codes = (uint32_t *)b[CODES].view.buf + written;

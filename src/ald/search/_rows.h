@@ -19,6 +19,10 @@
 #define JOINT_BITS 12
 #define MOST_JOINED 4
 #define JOINT_ROOM ((size_t)2 << JOINT_BITS)
+/* Numbers that are added side by side: rows with more cells cannot be counted. As many are read behind the last
+ * histogram. */
+#define LANES 32
+#define MOST_COUNTED_BITS 5
 
 typedef struct {
     Py_ssize_t word;
@@ -110,7 +114,7 @@ make_work(Work *work, const Buffer *b)
     work->fields = calloc((size_t)k + 1, sizeof(Field));
     work->histograms = calloc((size_t)bins + 1, sizeof(uint32_t));
     work->joints = calloc((size_t)work->n_drawn + 1, sizeof(Joint));
-    work->joint = calloc(JOINT_ROOM, sizeof(uint16_t));
+    work->joint = aligned_alloc(LANES * sizeof(uint16_t), (JOINT_ROOM + LANES) * sizeof(uint16_t));
     work->seen = calloc(room / 64 + 1, sizeof(uint64_t));
     work->code = calloc(room + 8, sizeof(int64_t));
     work->pairs = calloc(room + 8, 2 * sizeof(uint32_t));
@@ -124,6 +128,7 @@ make_work(Work *work, const Buffer *b)
         !work->pairs || !work->count || !work->hit || !work->base || !work->x || !work->v || !work->cut) {
         return 0;
     }
+    memset(work->joint, 0, (JOINT_ROOM + LANES) * sizeof(uint16_t));
     uint32_t *histogram = work->histograms;
     for (Py_ssize_t a = 0; a < k; a++) {
         work->fields[a] = (Field){
@@ -168,8 +173,8 @@ weight_of(const Work *work, const uint64_t *row)
 static int
 shape_fits(const Shape *shape)
 {
-    return shape->n_words >= 1 && shape->cell_bits >= 0 && shape->cell_bits <= 16 && shape->weight_word >= -1 &&
-           shape->weight_word < shape->n_words && shape->weight_shift >= shape->cell_bits && shape->weight_shift < 64;
+    return shape->n_words >= 1 && shape->cell_bits >= 0 && shape->cell_bits <= 16 &&
+           shape->weight_word >= -1 && shape->weight_word < shape->n_words && shape->weight_shift >= shape->cell_bits && shape->weight_shift < 64;
 }
 
 /* Whether the fields lie within words, below the people, and the other arrays have their lengths. */

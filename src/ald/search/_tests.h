@@ -460,7 +460,7 @@ test_node(const Work *work, const uint64_t *rows, int64_t n, const int64_t *draw
     double hits[MOST_RATES], bases[MOST_RATES];
     for (Py_ssize_t j = 0; j < work->n_drawn; j++, request++) {
         const Field *field = &work->fields[drawn[j]];
-        int64_t missing[256];
+        int64_t missing[LANES];
         const int64_t codes = compact(work, field, rows, n, missing);
         for (Py_ssize_t c = 0; c < work->n_cells; c++) {
             found->observed[request * work->n_cells + c] = (int64_t)total_of(work->count + c * work->capacity, codes);
