@@ -138,14 +138,26 @@ def main() -> None:
                 f"{n:,} rows of {width} bytes, {Timed.levels[0].attributes} attributes counted, threads {threads}, "
                 f"load {os.getloadavg()[0]:.2f}, medians of {REPEATS}"
             )
-            for depth, level in enumerate(Timed.levels):
-                loop = reading(Timed.library, level.rows, threads)
-                size = level.rows * width / 1e9
-                print(
-                    f"level {depth:2d}: {level.nodes:6d} nodes, {level.rows:11,} rows: loop {size / loop:5.2f} GB/s, "
-                    f"counting {size / level.counting:5.2f} GB/s ({loop / level.counting:.2f}), "
-                    f"with tests {size / level.visiting:5.2f} GB/s ({loop / level.visiting:.2f})"
-                )
+            loops = [reading(Timed.library, level.rows, threads) for level in Timed.levels]
+            for depth, (level, loop) in enumerate(zip(Timed.levels, loops, strict=True)):
+                report(f"level {depth:2d}", level, loop, width)
+            everything = Level(
+                nodes=sum(level.nodes for level in Timed.levels),
+                rows=sum(level.rows for level in Timed.levels),
+                attributes=Timed.levels[0].attributes,
+                counting=sum(level.counting for level in Timed.levels),
+                visiting=sum(level.visiting for level in Timed.levels),
+            )
+            report("together", everything, sum(loops), width)
+
+
+def report(name: str, level: Level, loop: float, width: int) -> None:
+    size = level.rows * width / 1e9
+    print(
+        f"{name}: {level.nodes:6d} nodes, {level.rows:13,} rows: loop {size / loop:5.2f} GB/s, "
+        f"counting {size / level.counting:5.2f} GB/s ({loop / level.counting:.2f}), "
+        f"with tests {size / level.visiting:5.2f} GB/s ({loop / level.visiting:.2f})"
+    )
 
 
 if __name__ == "__main__":
