@@ -57,7 +57,8 @@ draw_places(BitGenerator *generator, int halves, uint64_t people, uint64_t at, u
 /* pick(generator, halves, people, k, order, bits): k people without replacement.
  *
  * Those that multivariate_hypergeometric(..., k, method="count") of NumPy's generator draws, which then goes on as it
- * would there. halves: whether two numbers of 32 bits are the halves of one of 64, and none is left over now. order: room for a number per person; bits: one per person, 1 for those drawn, and zeros behind them.
+ * would there. halves: whether two numbers of 32 bits are the halves of one of 64, and none is left over now. order: room
+ * for a number per person; bits: one per person, 1 for those drawn, and zeros behind them.
  */
 static PyObject *
 pick(PyObject *self, PyObject *args)

@@ -2,8 +2,8 @@
  *
  * One loop over groups. evidence.py computes the same bits by NumPy: every expression is evaluated in the order that is
  * written there and in ald.stratified, sums over strata in the order of NumPy's pairwise summation. The compiler must not
- * fuse a product and a sum into one rounding (-ffp-contract=off). Buffers come through the checked buffer protocol, and their lengths are
- * checked before the GIL is released.
+ * fuse a product and a sum into one rounding (-ffp-contract=off). Buffers come through the checked buffer protocol, and
+ * their lengths are checked before the GIL is released.
  */
 #include "../_buffers.h"
 #include "_sums.h"

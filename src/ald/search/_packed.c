@@ -248,8 +248,8 @@ done:
 
 /* The arrays of `visit`. */
 enum {
-    WORD, SHIFT, WIDTH, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT, TABLES,
-    DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, NODE_START, NODE_END, STATISTIC, DF, STATE,
+    WORD, SHIFT, WIDTH, SIZE, NOMINAL, SCORES, START, END, ATTRIBUTE, CUT, MISSING_LEFT, BITS, TABLE_AT, LEFT, RIGHT,
+    TABLES, DRAWN, MIN_BUCKET, HITS, BASES, CRITICAL, VISITED, NODE_START, NODE_END, STATISTIC, DF, STATE,
     FOUND_CUT, LEFT_BITS, PRESENT_BITS, LEFT_COUNTS, OBSERVED,
     N_VISITED
 };
@@ -484,7 +484,8 @@ count(PyObject *self, PyObject *args)
     const int64_t capacity = length(&b[CODES]);
     int fits = fields_fit(b, &shape) && n_cells >= 1 && shape.cell_bits <= MOST_COUNTED_BITS &&
                n_cells <= (Py_ssize_t)1 << shape.cell_bits && length(&b[STARTS]) == n_requests &&
-               length(&b[ENDS]) == n_requests && length(&b[ATTRIBUTES]) == n_requests && length(&b[CODE_COUNTS]) == capacity * n_cells;
+               length(&b[ENDS]) == n_requests && length(&b[ATTRIBUTES]) == n_requests &&
+               length(&b[CODE_COUNTS]) == capacity * n_cells;
     const int64_t n_rows = fits ? length(&b[COUNTED]) / shape.n_words : 0;
     int64_t room = 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
@@ -599,8 +600,9 @@ descend_rows(const Work *work, const Buffer *b, const Descent *d, const uint64_t
         }
         const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
 #if HAS_VECTORS
-        if (vectors == ALL_VECTORS && n_words == 1 && work->weight_word < 0 && work->n_cells == 2 && work->cell_bits == 1 &&
-            side->table == NULL && !side->loses && d->sides[left].field == NULL && d->sides[right].field == NULL) {
+        if (vectors == ALL_VECTORS && n_words == 1 && work->weight_word < 0 && work->n_cells == 2 &&
+            work->cell_bits == 1 && side->table == NULL && !side->loses &&
+            d->sides[left].field == NULL && d->sides[right].field == NULL) {
             /* Two leaves: nobody has to move. */
             const Tally tally = tally_rows(at, some, side);
             int64_t *of_left = d->people + left * 2, *of_right = d->people + right * 2;

@@ -174,7 +174,8 @@ static int
 shape_fits(const Shape *shape)
 {
     return shape->n_words >= 1 && shape->cell_bits >= 0 && shape->cell_bits <= 16 &&
-           shape->weight_word >= -1 && shape->weight_word < shape->n_words && shape->weight_shift >= shape->cell_bits && shape->weight_shift < 64;
+           shape->weight_word >= -1 && shape->weight_word < shape->n_words && shape->weight_shift >= shape->cell_bits &&
+           shape->weight_shift < 64;
 }
 
 /* Whether the fields lie within words, below the people, and the other arrays have their lengths. */
@@ -191,7 +192,8 @@ fields_fit(const Buffer *b, const Shape *shape)
     }
     for (Py_ssize_t a = 0; fits && a < k; a++) {
         fits = word[a] >= 0 && word[a] < n_words && shift[a] >= cell_bits && shift[a] < 64 && bits[a] >= 0 &&
-               bits[a] <= 33 && shift[a] + bits[a] <= (word[a] == shape->weight_word ? shape->weight_shift : 64) && size[a] >= 0 && size[a] <= UINT32_MAX;
+               bits[a] <= 33 && shift[a] + bits[a] <= (word[a] == shape->weight_word ? shape->weight_shift : 64) &&
+               size[a] >= 0 && size[a] <= UINT32_MAX;
         scores += size[a];
     }
     return fits && length(&b[5]) == scores;
