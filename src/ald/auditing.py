@@ -227,8 +227,8 @@ def _audit(
     limit = parse_size(memory_limit)
     if query is not None and not isinstance(query, str):
         raise SettingError(f"query must be a text such as 'select * from decisions', not {type(query).__name__}")
-    everyone = load_halves(data)[0] if profile is not None and split == "own" else data
-    counted = count_profile(everyone, roles, joint_cells(config), profile, profile_columns, limit, query)
+    parts = data if split == "own" else (data,)
+    counted = count_profile(parts, roles, joint_cells(config), profile, profile_columns, limit, query)
     audited = run(data, roles, config, threads=threads, progress=progress, memory_limit=limit, query=query)
     return replace(audited, profile=counted)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +20,7 @@ from ald.data.prepare import prepare
 from ald.data.reading import reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load
+from ald.data.table import stack
 from ald.errors import SettingError, nearest
 from ald.notions import SELECTION, RateCounter
 
@@ -126,7 +128,7 @@ def check_profile(name: str | None, columns: Mapping[str, str] | None) -> None:
 
 
 def count_profile(
-    data: Any,
+    parts: Sequence[Any],
     roles: Roles,
     cell_names: Sequence[str],
     name: str | None,
@@ -134,7 +136,7 @@ def count_profile(
     memory_limit: int | None = None,
     query: str | None = None,
 ) -> Profile | None:
-    """What the profile asks to be counted, on everyone in the data; None without a profile."""
+    """What the profile asks to be counted, on everyone in the data sets; None without a profile."""
     check_profile(name, columns)
     if name is None:
         return None
@@ -152,7 +154,8 @@ def count_profile(
         cluster=None,
         split=None,
     )
-    table = load(data, wanted.needed, reading_of(wanted, {}, memory_limit, query))
+    reading = reading_of(wanted, {}, memory_limit, query)
+    table = reduce(stack, (load(part, wanted.needed, reading) for part in parts))
     for column in columns.values():
         if table[column].n_codes < 2:
             raise SettingError(

@@ -89,6 +89,11 @@ def _fill(address: str) -> None:
             "as score, (((i * 2654435761) % 1000) < 300 + 300 * (i % 3 = 0)::int)::int as approved "
             "from generate_series(1, 3000) i"
         )
+        cursor.execute("create schema later")
+        cursor.execute(
+            "create table later.decisions as select id + 3000 as id, 59 - age % 20 as age, sex, income, day, seen, "
+            "member, score, 1 - approved as approved from decisions"
+        )
         cursor.execute("create sequence numbers")
         cursor.execute("create type mood as enum ('happy', 'sad')")
         connection.commit()
@@ -205,6 +210,20 @@ def test_command_line(server: str) -> None:
     assert "sex = f" in done.stdout
     for secret in (PASSWORD, ENCODED, "pa55"):
         assert secret not in done.stdout + done.stderr
+
+
+def test_two_databases(server: str) -> None:
+    """One query serves two databases, one for the search and one for the assessment; profiles count both."""
+    later = f"{server}?options=-csearch_path%3Dlater"
+    audit = ald.audit(split=(server, later), query=QUERY, outcome="approved", trees=5, profile="nyc-ll144",
+                      profile_columns={"sex": "sex"})  # fmt: skip
+    assert audit.data_summary.rows == 6000
+    assert audit.profile is not None
+    (table,) = audit.profile.tables
+    assert [(category.names, category.people, category.selected) for category in table.categories] == [
+        (("f",), 2000, 1000), (("m",), 4000, 2000)]  # fmt: skip
+    with pytest.raises(ald.SettingError, match="unless both are databases"):
+        ald.audit(split=(server, {"sex": ["f", "m"], "approved": [0, 1]}), query=QUERY, outcome="approved")
 
 
 def test_group_in_words(server: str) -> None:
