@@ -274,10 +274,7 @@ def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
     out = {}
     for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
         found = [
-            any(
-                question == other and abs(correlation(mask, members, data.counts)) >= EQUIVALENT
-                for other, members in entries
-            )
+            any(question == other and abs(correlation(mask, members, data)) >= EQUIVALENT for other, members in entries)
             for entries in lists
         ]
         out[i] = sum(found) / len(found)
@@ -302,10 +299,10 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
     out = {}
     for i, others in enumerate(proposed.also):
         own = member_mask(proposed.criteria[i], d2)
-        size = max(int(d2.counts[own].sum()), 1)
+        size = max(d2.people(own), 1)
         masks = [member_mask(other, d2) for other in others]
         out[i] = tuple(
-            (other, int(d2.counts[mask].sum()), float(rounded(d2.counts[mask & own].sum() / size) or 0.0))
+            (other, d2.people(mask), float(rounded(d2.people(mask & own) / size) or 0.0))
             for other, mask in zip(others, masks, strict=True)
         )
     return out

@@ -52,7 +52,7 @@ def test_other_descriptions_are_alike(seed: int) -> None:
         for other in one.also:
             assert other not in taken
             masks = [member_mask(criterion, data) for criterion in (one.criterion, other)]
-            assert abs(correlation(*masks, data.counts)) >= 0.6
+            assert abs(correlation(*masks, data)) >= 0.6
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6, 20])
@@ -77,13 +77,15 @@ def test_a_level_that_d1_never_saw_is_in_no_criterion(seed: int) -> None:
     assert rest[0].levels == others[1:]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(1, 9)), min_size=2, max_size=30))
-def test_correlation_counts_people(rows: list[tuple[bool, bool, int]]) -> None:
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(1, 9)), min_size=2, max_size=30), st.booleans())
+def test_correlation_counts_people(rows: list[tuple[bool, bool, int]], one_each: bool) -> None:
     """The correlation of two memberships is that over people, row counts included; 0 where one does not vary."""
     a, b, counts = (np.array(column) for column in zip(*rows, strict=True))
+    counts = np.ones_like(counts) if one_each else counts
+    data = AuditData(attributes=(), codes=(), cells=np.zeros(len(a), np.uint8), counts=counts, n_cells=1)
     x, y = np.repeat(a, counts).astype(float), np.repeat(b, counts).astype(float)
     expected = np.corrcoef(x, y)[0, 1] if x.std() > 0 and y.std() > 0 else 0.0
-    assert correlation(a, b, counts) == pytest.approx(expected, abs=1e-9)
+    assert correlation(a, b, data) == pytest.approx(expected, abs=1e-9)
 
 
 def test_nearest_nodes_hold_about_the_same_people() -> None:
@@ -95,8 +97,8 @@ def test_nearest_nodes_hold_about_the_same_people() -> None:
     nodes = Members(paths, data.attributes)
     for criterion, node in zip(criteria, nearest_nodes(criteria, nodes, data), strict=True):
         own = member_mask(criterion, data)
-        best = max(abs(correlation(own, mask, data.counts)) for mask in masks)
-        assert abs(correlation(own, masks[node], data.counts)) == pytest.approx(best)
+        best = max(abs(correlation(own, mask, data)) for mask in masks)
+        assert abs(correlation(own, masks[node], data)) == pytest.approx(best)
 
 
 def test_nearest_of_equal_nodes() -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ald.arrays import AnyArray, ByteArray, CodeArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald.criterion import Condition, Interval, Levels
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
@@ -91,6 +91,10 @@ class AuditData:
     def one_each(self) -> bool:
         """Whether every row is one person."""
         return self.total == len(self.cells) and (self.total == 0 or int(self.counts.min()) == 1)
+
+    def people(self, rows: BoolArray) -> int:
+        """How many people some rows are."""
+        return int(np.count_nonzero(rows)) if self.one_each else int(self.counts[rows].sum())
 
     def cell_counts(self) -> IntArray:
         """Number of people per confusion cell."""

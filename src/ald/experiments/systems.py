@@ -87,11 +87,11 @@ def _as_published(task: Task, seed: int, *, method: str, **options: float) -> Re
 def _half_spaces(task: Task, masks: list[BoolArray], data: AuditData) -> Result:
     """Half-spaces are judged by their people: those of a true group, or nearly, or of everyone else."""
     true = _true_groups(task, data)
-    alike = [max(abs(correlation(mask, group, data.counts)) for group in true) for mask in masks]
+    alike = [max(abs(correlation(mask, group, data)) for group in true) for mask in masks]
     located = any(value >= SAME_PEOPLE for value in alike)
     names = [attribute.name for attribute in data.attributes]
     races = [data.codes[names.index("race")] == level for level in range(data.attributes[names.index("race")].size)]
-    race = any(abs(correlation(mask, group, data.counts)) >= SAME_PEOPLE for mask in masks for group in races)
+    race = any(abs(correlation(mask, group, data)) >= SAME_PEOPLE for mask in masks for group in races)
     return Result(located=located, strict=located, listed=len(masks), race=race)
 
 

@@ -219,7 +219,7 @@ class CountShared:
         sums = []
         for first, second in self.pairs:
             masks = member_mask(first, d2), member_mask(second, d2)
-            sums.append([int(d2.counts[mask].sum()) for mask in (*masks, masks[0] & masks[1])])
+            sums.append([d2.people(mask) for mask in (*masks, masks[0] & masks[1])])
         return np.arange(len(sums)), np.array(sums, np.int64)
 
 

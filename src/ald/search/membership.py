@@ -43,7 +43,9 @@ class Members:
         out = np.zeros((len(self.criteria), data.n_cells), dtype=np.int64)
         # Rows by cell, so that each cell's sum runs over neighbours.
         order = np.argsort(data.cells, kind="stable")
-        by_cell = [code[order] for code in data.codes], data.counts[order]
+        named = {condition.attribute for criterion in self.criteria for condition in criterion}
+        codes = [code[order] if k in named else code for k, code in enumerate(data.codes)]
+        by_cell = codes, data.counts if data.one_each else data.counts[order]
         bounds = np.searchsorted(data.cells[order], np.arange(data.n_cells + 1)).astype(np.int64)
         work = (1 + self._lengths) * len(data.cells)
         parts = kernels.chunks(work, threads, _WORTH_A_THREAD) if len(self.criteria) else []

@@ -12,7 +12,7 @@ from math import ceil, log, prod
 
 import numpy as np
 
-from ald.arrays import BoolArray, IntArray
+from ald.arrays import BoolArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
 from ald.search.coarse import coarse_view
@@ -91,7 +91,7 @@ def representatives(
         # Seen from one side, or against a reference group, a group and its complement are different findings.
         taken.append(simplest(best, data) if terms.direction == 0 and plain.n_references == 1 else best)
         masks.append(member_mask(taken[-1], data))
-    return _folded(taken, masks, list(seen), data)
+    return _folded(taken, masks, list(seen), data, threads)
 
 
 def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
@@ -108,10 +108,10 @@ def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCrit
     return chosen[:_STARTS]
 
 
-def correlation(a: BoolArray, b: BoolArray, counts: IntArray) -> float:
+def correlation(a: BoolArray, b: BoolArray, data: AuditData) -> float:
     """The correlation of two memberships over all people; 0 if one of them does not vary."""
-    in_a, in_b, both = (float(counts[mask].sum()) for mask in (a, b, a & b))
-    return _correlation(float(counts.sum()), in_a, in_b, both)
+    in_a, in_b, both = (float(data.people(mask)) for mask in (a, b, a & b))
+    return _correlation(float(data.total), in_a, in_b, both)
 
 
 def _correlation(n: float, in_a: float, in_b: float, both: float) -> float:
@@ -125,7 +125,7 @@ def _order(found: dict[CodedCriterion, float], scorer: Scorer, ranking: str) -> 
     by_evidence = sorted(found, key=lambda c: (found[c], c))
     if ranking != "magnitude":
         return by_evidence
-    differences, base = scorer.differences(count_members(by_evidence, scorer.view.data))
+    differences, base = scorer.differences(count_members(by_evidence, scorer.view.data, scorer.threads))
     psi = np.abs(differences)
     overall = (scorer.hits / np.maximum(scorer.bases, 1))[:, None]
     # One standard error up: a small group's disparity may well be the larger one, and D2 will tell.
@@ -147,7 +147,7 @@ def _first_allowed(
 ) -> CodedCriterion | None:
     for criterion in order:
         mask = member_mask(criterion, data)
-        if all(abs(correlation(mask, other, data.counts)) < SAME for other in masks):
+        if all(abs(correlation(mask, other, data)) < SAME for other in masks):
             return criterion
     return None
 
@@ -173,14 +173,18 @@ def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterio
 
 
 def _folded(
-    taken: Sequence[CodedCriterion], masks: Sequence[BoolArray], seen: Sequence[CodedCriterion], data: AuditData
+    taken: Sequence[CodedCriterion],
+    masks: Sequence[BoolArray],
+    seen: Sequence[CodedCriterion],
+    data: AuditData,
+    threads: int,
 ) -> tuple[Representative, ...]:
     """The representatives, each with the groups found that are close to it."""
     also: list[list[CodedCriterion]] = [[] for _ in taken]
     others = Members([criterion for criterion in seen if criterion not in taken] if taken else [], data.attributes)
     # Per group taken the others' people outside and inside of it.
-    tables = [others.count(replace(data, cells=mask.astype(np.uint8), n_cells=2)) for mask in masks]
-    sizes, n = [float(data.counts[mask].sum()) for mask in masks], float(data.total)
+    tables = [others.count(replace(data, cells=mask.view(np.uint8), n_cells=2), threads) for mask in masks]
+    sizes, n = [float(data.people(mask)) for mask in masks], float(data.total)
     for i, criterion in enumerate(others.criteria):
         people = [table[i].tolist() for table in tables]
         # Signed: the complement of a group is other people.
