@@ -170,17 +170,22 @@ class Sharpener:
         attributes: IntArray,
     ) -> list[IntArray]:
         sizes, n_cells = self.sizes, self.data.n_cells
-        capacity = int(np.minimum(ends - starts, sizes[attributes]).sum())
-        codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, n_cells), np.int64)
-        used = np.zeros(len(starts), np.int64)
-        written = kernels.kernel().count(
-            self.bins, self.data.cells, rows, weights, starts, ends, attributes, sizes, n_cells, codes, counts, used
-        )
         n_groups = int(owners.max()) + 1 if len(owners) else 0
         first = np.concatenate([[0], np.cumsum(n_groups * sizes)])
         out = np.zeros((int(first[-1]), n_cells), np.int64)
         at = first[attributes] + owners * sizes[attributes]
-        out[np.repeat(at, used) + codes[:written]] = counts[:written]
+
+        def count(part: slice) -> None:
+            wanted = starts[part], ends[part], attributes[part]
+            capacity = int(np.minimum(wanted[1] - wanted[0], sizes[wanted[2]]).sum())
+            codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, n_cells), np.int64)
+            used = np.zeros(len(wanted[0]), np.int64)
+            written = kernels.kernel().count(
+                self.bins, self.data.cells, rows, weights, *wanted, sizes, n_cells, codes, counts, used
+            )
+            out[np.repeat(at[part], used) + codes[:written]] = counts[:written]
+
+        in_threads(count, kernels.chunks(ends - starts, self.scorer.threads, _WORTH_A_THREAD), self.scorer.threads)
         bounds = pairwise(first.tolist())
         return [out[start:end].reshape(n_groups, -1, n_cells) for start, end in bounds]
 
