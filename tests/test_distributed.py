@@ -8,6 +8,7 @@ from unittest import mock
 
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
 import ald
@@ -107,6 +108,23 @@ def test_a_pool_of_d1_chooses_the_groups(monkeypatch: pytest.MonkeyPatch) -> Non
     found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
     assert everything(found) == everything(expected)
     assert "chosen with about 1,000 people" in found.warnings[-1]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_more_groups_than_a_key_has_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is in which of many groups is counted for some of them at a time, with the same result."""
+    options: dict[str, Any] = {"outcome": "hired", "ranking": "magnitude", "groups": 12, "trees": 5}
+    rng = np.random.default_rng(0)
+    area = rng.integers(0, 12, 12000)
+    chance = np.linspace(0.1, 0.9, 12)[area]
+    frame = pd.DataFrame({"area": [f"area {a}" for a in area], "x": rng.integers(0, 90, 12000),
+                          "hired": (rng.random(12000) < chance).astype(int)})  # fmt: skip
+    with hashed_sampling():
+        expected = ald.audit(frame, **options)
+    assert len(expected.candidates) > 6
+    for bits in (62, 4, 1):
+        monkeypatch.setattr(distributed, "_KEY_BITS", bits)
+        assert everything(ald.audit(dd.from_pandas(frame, npartitions=3), **options)) == everything(expected)
 
 
 @pytest.mark.usefixtures("little_memory")

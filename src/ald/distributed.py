@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import ByteArray, IntArray
 from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 # About how many people of D1 come back at most, to choose the groups to test.
 POOL = 1_000_000
+# Bits of a key that say which groups people are in.
+_KEY_BITS = 62
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -269,19 +271,40 @@ class _Asked:
 
     def _assess_in_order(self, proposed: Candidates) -> Assessment:
         """Every group given those before it: all that this takes of D2 is who is a member of which of them."""
-        job = CountPatterns(partition=self.partition, criteria=tuple(proposed.criteria))
-        patterns, counts = self.audit.blocks.summed(job, self.partition.n_cells)
         n = len(proposed)
+        memberships, counts = self._memberships(proposed.criteria)
         which, cells = np.nonzero(counts)
         members = AuditData(
             attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
-            codes=tuple(((patterns[which] >> i) & 1).astype(np.uint8) for i in range(n)),
+            codes=tuple(member[which] for member in memberships),
             cells=cells.astype(np.uint8),
             counts=counts[which, cells],
             n_cells=self.partition.n_cells,
         )
         criteria = [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
         return assess_in_order(criteria, members, self.question.notion, self._terms, threads=self.audit.threads)
+
+    def _memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[list[ByteArray], IntArray]:
+        """Per group whether each pattern of membership that occurs in D2 is one of members; and counts per pattern.
+
+        A pattern has a number, with a bit per group: where there are more groups than bits, some at a time.
+        """
+        rounds: list[tuple[tuple[CodedCriterion, ...], IntArray]] = []
+        counts = np.zeros((1, self.partition.n_cells), np.int64)
+        left = tuple(criteria)
+        while left or not rounds:
+            n_bits = max(1, _KEY_BITS - len(counts).bit_length())
+            job = CountPatterns(partition=self.partition, criteria=left[:n_bits], known=tuple(rounds))
+            keys, counts = self.audit.blocks.summed(job, self.partition.n_cells)
+            rounds.append((left[:n_bits], keys))
+            left = left[n_bits:]
+        members: list[ByteArray] = []
+        pattern = np.arange(len(counts))
+        for some, keys in reversed(rounds):
+            key = keys[pattern]
+            members[:0] = [((key >> i) & 1).astype(np.uint8) for i in reversed(range(len(some)))]
+            pattern = key >> len(some)
+        return members, counts
 
     def _overlaps(self, proposed: Candidates) -> Overlaps:
         """How many people the other descriptions of a group have, and how many of its own."""

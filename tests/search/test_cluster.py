@@ -128,9 +128,13 @@ def test_members(parts: Parts) -> None:
 
     masks = [member_mask(criterion, d2) for criterion in CRITERIA]
     patterns, counts = parts.summed(CountPatterns(partition=PARTITION, criteria=CRITERIA), 2)
-    for i, mask in enumerate(masks):
+    for i, mask in enumerate(reversed(masks)):
         assert counts[(patterns >> i) & 1 == 1].sum() == d2.counts[mask].sum()
     assert counts.sum() == d2.total
+    first, _ = parts.summed(CountPatterns(partition=PARTITION, criteria=CRITERIA[:1]), 2)
+    job = CountPatterns(partition=PARTITION, criteria=CRITERIA[1:], known=((CRITERIA[:1], first),))
+    in_rounds = parts.summed(job, 2)
+    assert [part.tolist() for part in in_rounds] == [patterns.tolist(), counts.tolist()]
 
     _, shared = parts.summed(CountShared(partition=PARTITION, pairs=((CRITERIA[0], CRITERIA[1]),)), 3)
     both = d2.counts[masks[0] & masks[1]].sum()

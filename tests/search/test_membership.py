@@ -11,7 +11,7 @@ from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.notions import SELECTION, RateCounter
 from ald.search.growth import GrowthRules, grow_forest
-from ald.search.membership import Leaves, count_members, member_mask
+from ald.search.membership import Leaves, count_members, member_mask, membership_strata
 from ald.search.rules import candidates, decode
 from ald.search.tree import CodedCondition, CodedCriterion
 
@@ -119,3 +119,11 @@ def test_masks_in_words(criterion: CodedCriterion, seed: int) -> None:
         np.testing.assert_array_equal(found, member_mask(criterion, data))
     else:
         assert (found >= member_mask(criterion, data)).all()
+
+
+@given(st.integers(1, 200), st.integers(0, 10**6), st.sampled_from([0.01, 0.5]))
+def test_patterns_of_many_memberships(n: int, seed: int, share: float) -> None:
+    """Rows are in one stratum if they are members of the same groups, however many these are; in the groups' order."""
+    masks = np.random.default_rng(seed).random((n, 60)) < share
+    _, expected = np.unique(masks, axis=1, return_inverse=True)
+    assert membership_strata(list(masks)).tolist() == expected.ravel().tolist()

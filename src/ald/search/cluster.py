@@ -191,20 +191,32 @@ class CountMembers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountPatterns:
-    """Counts per cell of the people of D2, by which criteria they satisfy: keys have a bit per criterion."""
+    """Counts per cell of the people of D2, by which criteria they satisfy.
+
+    Keys have a bit per criterion, the last one lowest, above the number of the pattern of all criteria before. These
+    are in `known`: some criteria at a time, and the keys that occur, as they came back from the job for them.
+    """
 
     partition: Partition
     criteria: tuple[CodedCriterion, ...]
+    known: tuple[tuple[tuple[CodedCriterion, ...], IntArray], ...] = ()
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
         d2 = self.partition.half(blocks, 1)
         d2 = self.partition.view(d2)
         pattern = np.zeros(len(d2.cells), np.int64)
-        for i, criterion in enumerate(self.criteria):
-            pattern |= member_mask(criterion, d2).astype(np.int64) << i
+        for criteria, keys in self.known:
+            pattern = np.searchsorted(keys, _with_members(pattern, criteria, d2))
+        pattern = _with_members(pattern, self.criteria, d2)
         present, place = np.unique(pattern, return_inverse=True)
         counts = weighted_bincount(place * d2.n_cells + d2.cells, d2.counts, len(present) * d2.n_cells)
         return present, counts.reshape(-1, d2.n_cells)
+
+
+def _with_members(pattern: IntArray, criteria: Sequence[CodedCriterion], data: AuditData) -> IntArray:
+    for criterion in criteria:
+        pattern = 2 * pattern + member_mask(criterion, data)
+    return pattern
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,6 +16,8 @@ from ald.search.tree import CodedCondition, CodedCriterion, Forest
 from ald.threads import in_threads
 
 _WORTH_A_THREAD = 1_000_000
+# Memberships that are put together before patterns are numbered: numbers of rows times so many bits fit 63.
+_BITS_AT_ONCE = 24
 
 
 def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: int = 1) -> IntArray:
@@ -175,6 +177,8 @@ def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
 def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
     """The stratum of every row: its pattern of membership, numbered over the patterns that occur."""
     pattern = np.zeros(len(masks[0]), dtype=np.int64)
-    for mask in masks:
+    for i, mask in enumerate(masks):
+        if i and i % _BITS_AT_ONCE == 0:
+            pattern = numbered(pattern)[1]
         pattern = 2 * pattern + mask
     return numbered(pattern)[1]
