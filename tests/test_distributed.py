@@ -111,6 +111,20 @@ def test_a_pool_of_d1_chooses_the_groups(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("little_memory")
+def test_categories() -> None:
+    """Columns of categories, ordered ones too, are audited as what they stand for, whatever numbers they have."""
+    frame = decisions().assign(
+        sex=lambda data: data["sex"].astype("category"),
+        size=lambda data: pd.Categorical(data["size"], ["S", "M", "L", "XL"], ordered=True),
+    )
+    options: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
+    with hashed_sampling():
+        expected = ald.audit(frame, **options)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+    assert everything(found) == everything(expected)
+
+
+@pytest.mark.usefixtures("little_memory")
 def test_more_groups_than_a_key_has_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is in which of many groups is counted for some of them at a time, with the same result."""
     options: dict[str, Any] = {"outcome": "hired", "ranking": "magnitude", "groups": 12, "trees": 5}

@@ -13,7 +13,29 @@ from threading import Event
 
 import pytest
 
-from ald.threads import ahead, on_interrupt
+from ald.threads import ahead, in_threads, on_interrupt
+
+
+def test_nothing_goes_on_after_a_failure() -> None:
+    """Where one piece of work fails, those that run are waited for, and no others begin."""
+    begun, ended = [], []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        if item == 0:
+            raise KeyError(item)
+        time.sleep(0.1)
+        ended.append(item)
+        return item
+
+    with pytest.raises(KeyError):
+        in_threads(work, range(50), 2)
+    assert sorted(begun) == [0, *sorted(ended)]
+    assert len(begun) < 10
+    so_far = len(begun)
+    time.sleep(0.15)
+    assert len(begun) == so_far
+    assert in_threads(str, range(50), 2) == [str(item) for item in range(50)]
 
 
 def test_items_come_in_order() -> None:

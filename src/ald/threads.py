@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from queue import Empty, Full, Queue
@@ -42,11 +42,20 @@ if hasattr(os, "register_at_fork"):
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """The results of a function for every item, in order."""
+    """The results of a function for every item, in order. Where one fails, no others go on."""
     items = list(items)
     if threads < 2 or len(items) < 2:
         return [function(item) for item in items]
-    return list(_pool(threads).map(function, items))
+    working = [_pool(threads).submit(function, item) for item in items]
+    try:
+        return [work.result() for work in working]
+    except BaseException as error:
+        for work in working:
+            work.cancel()
+        # Nothing goes on after a failure is told. Interrupts are told at once.
+        if isinstance(error, Exception):
+            wait(working)
+        raise
 
 
 def ahead(items: Generator[Item, None, None], cancel: Callable[[], object]) -> Generator[Item, None, None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path, PurePosixPath
 
 from ald.errors import SettingError
 
@@ -34,8 +35,33 @@ def parse_size(size: str | int | None) -> int | None:
 
 
 def machine_memory() -> int:
-    """The bytes of memory that this machine has; where it does not say, few."""
+    """The bytes of memory that this machine, or the container that this process is in, has; unknown: few."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 4 * 2**30
+    return min([physical, *container_limits(Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"))])
+
+
+def container_limits(root: Path, own: Path) -> list[int]:
+    """The limits in bytes of the control groups that a process is in (Linux, both versions); none elsewhere.
+
+    root: where the groups are mounted; own: the file that names those of the process.
+    """
+    files = []
+    for line in _text(own).splitlines():
+        _, kinds, path = [*line.split(":", 2), "", ""][:3]
+        base, name = (root, "memory.max") if not kinds else (root / "memory", "memory.limit_in_bytes")
+        if not kinds or "memory" in kinds.split(","):
+            group = PurePosixPath(path)
+            # Within a container the groups above it are not mounted, and its own is the root.
+            files += [base / part.relative_to("/") / name for part in (group, *group.parents) if part.is_absolute()]
+    limits = [text for file in dict.fromkeys(files) if (text := _text(file).strip()).isdigit()]
+    return [int(text) for text in limits if int(text) > 0]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""

@@ -21,9 +21,27 @@ ald.errors.InputError: the file cannot be read: no date
 """
 
 
+MODULE = """
+  An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "serializers.py", line 483, in loads
+    return cloudpickle.loads(obj, encoding=encoding)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ModuleNotFoundError: No module named 'ald'
+
+JVM stacktrace:
+org.apache.spark.SparkException: Job aborted due to stage failure
+\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages
+Caused by: org.apache.spark.api.python.PythonException: Traceback: see above
+"""
+
+
 @pytest.mark.parametrize(
     ("message", "said"),
     [
+        (MODULE, "No module named 'ald': workers need ald-audit too (PYSPARK_PYTHON says which Python they run)"),
+        (MODULE.replace("ModuleNotFoundError: No module named 'ald'", "KeyError: 'x'"), "'x'"),
+        (MODULE.replace("ModuleNotFoundError: No module named 'ald'", "MemoryError"), "MemoryError"),
         (JAVA, "Class S3AFileSystem not found"),
         (WORKER, "the file cannot be read: no date"),
         ("[PATH_NOT_FOUND] Path does not exist: file:/a.csv.", "Path does not exist: file:/a.csv."),

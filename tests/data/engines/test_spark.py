@@ -97,6 +97,21 @@ def jobs(session: Any, group: str) -> int:
     return len(session.sparkContext.statusTracker().getJobIdsForGroup(group))
 
 
+def test_settings_are_put_back(session: Any) -> None:
+    """What a session is set to is the same after audits that used it at the same time."""
+    from ald.data.engines.spark import changed
+
+    name = "spark.sql.shuffle.partitions"
+    before = session.conf.get(name)
+    seen = []
+    with changed(session, {name: "3"}):
+        other = changed(session, {name: "5"})
+        other.__enter__()
+    seen.append(session.conf.get(name))
+    other.__exit__(None, None, None)
+    assert [*seen, session.conf.get(name)] == ["5", before]
+
+
 def test_level_by_level(session: Any, path: Path) -> None:
     """Where they do not, the cluster counts level by level: as one machine does, with one job per level."""
     with hashed_sampling():

@@ -23,7 +23,7 @@ def row_keys(coder: RowCoder, table: pa.Table) -> AnyArray:
     """The bytes of every row of a table: [rows, width]."""
 
     def numbers(column: ColumnCoder) -> IntArray:
-        at = pc.index_in(table.column(column.position), value_set=column.values)
+        at = pc.index_in(_values(table.column(column.position)), value_set=column.values)
         return np.asarray(column.numbers[at.to_numpy()])
 
     nothing = np.zeros(table.num_rows, np.int64)
@@ -53,8 +53,13 @@ def partition_marginals(tables: Iterable[pa.Table]) -> bytes:
     return pickle.dumps(merged)
 
 
+def _values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Categories as what they stand for: partitions number them as they like."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
 def _counted(column: pa.ChunkedArray) -> Marginal:
-    counted = pc.value_counts(column)
+    counted = pc.value_counts(_values(column))
     return counted.field("values"), counted.field("counts").to_numpy().astype(np.int64)
 
 

@@ -30,11 +30,17 @@ def told(engine: str, kinds: tuple[type[Exception], ...], address: str = "") -> 
 
 
 def reason(error: BaseException, address: str = "") -> str:
-    """The first line of an error that says something; of an error on a worker, the last line of its own."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """The first line of an error that says something; of an error on a worker, what was raised there."""
+    whole = str(error)
+    lines = [line.strip() for line in whole.splitlines() if line.strip()]
+    # What a worker raised is the first line after its last traceback that is not part of it.
+    after = whole.rpartition("Traceback (most recent call last):")[2] if "Traceback (most" in whole else ""
+    raised = [line for line in after.splitlines() if re.match(r"[A-Za-z_][\w.]*(: |$)", line)]
     ours = [line for line in lines if line.startswith("ald.errors.")]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     said = [line for line in lines if not line.startswith(("An error occurred while calling", "at ", "Traceback"))]
-    line = (ours[-1:] or causes[-1:] or said[:1] or [type(error).__name__])[0]
+    line = (ours[-1:] or raised[:1] or causes[-1:] or said[:1] or [type(error).__name__])[0]
     line = _PREAMBLE.sub("", line) or line
+    if line == "No module named 'ald'":
+        line += ": workers need ald-audit too (PYSPARK_PYTHON says which Python they run)"
     return shorten(without_secrets(line, address), _LONGEST)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
+from threading import Lock
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -29,6 +30,9 @@ from ald.errors import InputError
 FAILURES = (PySparkException, Py4JError)
 # Rows of a batch of sums.
 _BATCH = 1 << 20
+# Settings that are others for a while: per session and name, by how many, and what they were.
+_CHANGED: dict[tuple[int, str], tuple[int, str]] = {}
+_CHANGING = Lock()
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -204,14 +208,29 @@ def _parallelism(frame: Any) -> int:
 
 
 @contextmanager
+def changed(session: Any, ours: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session for a while. Audits in other threads may use it too: the last one puts them back."""
+    key = hash(getattr(session, "_jsparkSession", session))
+    with _CHANGING:
+        for name, value in ours.items():
+            users, before = _CHANGED.get((key, name)) or (0, session.conf.get(name))
+            _CHANGED[key, name] = users + 1, before
+            session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with _CHANGING:
+            for name in ours:
+                users, before = _CHANGED.pop((key, name))
+                if users > 1:
+                    _CHANGED[key, name] = users - 1, before
+                else:
+                    session.conf.set(name, before)
+
+
+@contextmanager
 def _one_job(session: Any, parts: int) -> Iterator[None]:
     """Sums in one job and not many tasks: Spark would otherwise plan in several jobs, for tables of other sizes."""
     ours = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(min(parts, 64))}
-    before = {name: session.conf.get(name) for name in ours}
-    try:
-        for name, value in ours.items():
-            session.conf.set(name, value)
+    with changed(session, ours):
         yield
-    finally:
-        for name, value in before.items():
-            session.conf.set(name, value)

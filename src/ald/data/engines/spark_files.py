@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from ald.data.addresses import masked
 from ald.data.engines.arrow import chunks
 from ald.data.engines.failures import reason, told
-from ald.data.engines.spark import FAILURES, Batches, mapped
+from ald.data.engines.spark import FAILURES, Batches, changed, mapped
 from ald.data.sniffing import TextFile
 from ald.errors import InputError, SettingError
 
@@ -130,10 +130,5 @@ def _url(path: str) -> str:
 @contextmanager
 def _plain_times(spark: Any) -> Iterator[None]:
     """Texts without a zone are found to be times without one, not instants in the zone of the session."""
-    name = "spark.sql.timestampType"
-    before = spark.conf.get(name)
-    spark.conf.set(name, "TIMESTAMP_NTZ")
-    try:
+    with changed(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
         yield
-    finally:
-        spark.conf.set(name, before)
