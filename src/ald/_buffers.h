@@ -24,6 +24,11 @@ get_buffer(PyObject *object, Buffer *buffer, int writable, int width, const char
         return -1;
     }
     buffer->width = (int)buffer->view.itemsize;
+    if (buffer->width == 0) {
+        PyBuffer_Release(&buffer->view);
+        PyErr_Format(PyExc_TypeError, "%s: its items have no bytes", what);
+        return -1;
+    }
     if (width != 0 && buffer->width != width) {
         PyErr_Format(PyExc_TypeError, "%s: items of %d bytes expected, got %d", what, width, buffer->width);
         return -1;

@@ -113,6 +113,8 @@ def test_very_many_texts_are_left_to_others() -> None:
         (2, np.array([0, 1], np.int16), b"a", None, 0, 1),
         (4, np.array([0, 1], np.int32), b"a", b"", 0, 1),
         (4, np.array([0, 1], np.int32), b"a", None, -1, 1),
+        (4, np.array([0, 1], np.int32), b"a", None, 2**63 - 1, 1),
+        (4, np.array([0, 1], np.int32), b"a", None, 2**63 - 2, 2),
     ],
 )
 def test_chunks_must_be_as_they_say(chunk: tuple[Any, ...]) -> None:
@@ -121,6 +123,14 @@ def test_chunks_must_be_as_they_say(chunk: tuple[Any, ...]) -> None:
     width, offsets, *rest = chunk
     with pytest.raises(ValueError, match="does not fit"):
         kernel.code([(width, offsets.tobytes(), *rest)], np.empty(2, np.int64), np.empty(4096, np.int64))
+
+
+@pytest.mark.parametrize("chunks", [(), [[4, b"", b"", None, 0, 0]]])
+def test_chunks_are_tuples_in_a_list(chunks: Any) -> None:
+    """Anything else is an error that says so."""
+    kernel = pytest.importorskip("ald.data._texts", reason="needs the compiled kernels, which were not built")
+    with pytest.raises(TypeError):
+        kernel.code(chunks, np.empty(2, np.int64), np.empty(4096, np.int64))
 
 
 @pytest.mark.parametrize("offsets", [[0, 2], [-1, 1], [1, 0], [3, 3]])

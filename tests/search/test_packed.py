@@ -397,6 +397,9 @@ def test_a_visit_parts_a_node() -> None:
     [
         {"end": np.array([3])},
         {"start": np.array([-1])},
+        {"start": np.array([2]), "end": np.array([-(2**63)])},
+        {"table_at": np.array([2**63 - 1])},
+        {"tables": np.zeros(3, "V0")},
         {"attribute": np.array([1])},
         {"left": np.array([2])},
         {"table_at": np.array([1])},
@@ -449,6 +452,7 @@ def test_rows_go_down_a_tree() -> None:
         {"right": np.array([3, -1, -1])},
         {"cut": np.array([2, -1, -1])},
         {"table_at": np.array([1, -1, -1])},
+        {"table_at": np.array([2**63 - 1, -1, -1])},
         {"out": np.zeros((2, 2), np.int64)},
     ],
 )
@@ -456,6 +460,19 @@ def test_a_descent_refuses_trees_that_do_not_fit(change: dict[str, Any]) -> None
     """Trees that lead out of their arrays are errors, never reads out of bounds."""
     with pytest.raises((ValueError, TypeError, BufferError)):
         _packed.descend(PLAIN, 2, 0, 2, 1, 0, tuple((small_descent() | change).values()))
+
+
+def test_codes_and_cells_beyond_theirs_are_nobody() -> None:
+    """A code above that of missing values, in a field with room for it, or a cell that there is not: not counted."""
+    few = {"size": np.array([40]), "width": np.array([16]), "scores": np.arange(40.0), "start": np.array([0]),
+           "rows": np.array([60_000 << 1, 0], np.uint64), "attribute": np.array([-1])}  # fmt: skip
+    arrays = small_visit() | few
+    _packed.visit(PLAIN, 2, 0, 1, 1, tuple(arrays.values()))
+    assert arrays["observed"].tolist()[0] == [1, 0]
+    descent = small_descent() | {"shift": np.array([2]), "rows": np.array([3, 3 | 1 << 2], np.uint64)}
+    descent["out"] = np.zeros((3, 3), np.int64)
+    _packed.descend((1, 2, -1, 63), 3, 0, 2, 1, 0, tuple(descent.values()))
+    assert descent["out"].sum() == 0
 
 
 def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ static PyObject *
 code(PyObject *self, PyObject *args)
 {
     PyObject *chunks, *codes_object, *first_object, *result = NULL;
-    if (!PyArg_ParseTuple(args, "OOO", &chunks, &codes_object, &first_object)) {
+    if (!PyArg_ParseTuple(args, "O!OO", &PyList_Type, &chunks, &codes_object, &first_object)) {
         return NULL;
     }
     Buffer out[2];
@@ -131,9 +131,9 @@ code(PyObject *self, PyObject *args)
     }
     /* Texts are compared with those of earlier chunks: all buffers stay until the end. */
     const Py_ssize_t n_chunks = PyList_Size(chunks);
-    Buffer *buffers = calloc((size_t)(3 * (n_chunks > 0 ? n_chunks : 1)), sizeof(Buffer));
-    if (n_chunks < 0 || buffers == NULL) {
-        free(buffers);
+    Buffer *buffers = calloc((size_t)(3 * n_chunks + 1), sizeof(Buffer));
+    if (buffers == NULL) {
+        PyErr_NoMemory();
         goto done;
     }
     int64_t row = 0;
@@ -143,8 +143,13 @@ code(PyObject *self, PyObject *args)
         PyObject *parts[3];
         int width;
         Py_ssize_t start, n;
+        PyObject *chunk = PyList_GetItem(chunks, c);
         is_coded = 0;
-        if (!PyArg_ParseTuple(PyList_GetItem(chunks, c), "iOOOnn", &width, &parts[0], &parts[1], &parts[2], &start, &n)) {
+        if (!PyTuple_Check(chunk)) {
+            PyErr_SetString(PyExc_TypeError, "code: a chunk is a tuple");
+            goto release;
+        }
+        if (!PyArg_ParseTuple(chunk, "iOOOnn", &width, &parts[0], &parts[1], &parts[2], &start, &n)) {
             goto release;
         }
         for (int i = 0; i < 3; i++) {
@@ -153,7 +158,8 @@ code(PyObject *self, PyObject *args)
             }
         }
         if ((width != 4 && width != 8) || start < 0 || n < 0 || n > length(&out[0]) - row ||
-            (n > 0 && length(&b[0]) / width < start + n + 1) || (b[2].width && length(&b[2]) < (start + n + 7) / 8)) {
+            (n > 0 && start > length(&b[0]) / width - 1 - n) ||
+            (n > 0 && b[2].width && length(&b[2]) < (start + n + 7) / 8)) {
             PyErr_SetString(PyExc_ValueError, "code: a chunk does not fit");
             goto release;
         }

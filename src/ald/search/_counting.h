@@ -388,9 +388,10 @@ compact(const Work *work, const Field *field, const uint64_t *rows, int64_t n, i
         uint64_t *seen = work->seen;
         for (int64_t i = 0; i < n; i++) {
             uint64_t value = (rows[i * work->n_words + field->word] >> field->down & field->mask) >> work->cell_bits;
-            seen[value >> 6] |= (uint64_t)1 << (value & 63);
+            if (value < (uint64_t)field->size) {
+                seen[value >> 6] |= (uint64_t)1 << (value & 63);
+            }
         }
-        seen[field->size >> 6] &= ~((uint64_t)1 << (field->size & 63));
         for (int64_t at = 0; at <= field->size >> 6; at++) {
             uint64_t bits = seen[at];
             seen[at] = 0;

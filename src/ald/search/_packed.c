@@ -332,10 +332,10 @@ visit(PyObject *self, PyObject *args)
         fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
     }
     for (Py_ssize_t u = first; fits && u < last; u++) {
-        int64_t a = INTS(ATTRIBUTE)[u], n = INTS(END)[u] - INTS(START)[u];
-        fits = INTS(START)[u] >= 0 && n >= 0 && INTS(END)[u] <= n_rows && a < k && INTS(LEFT)[u] < n_nodes &&
-               INTS(RIGHT)[u] < n_nodes &&
-               (a < 0 || INTS(TABLE_AT)[u] < 0 || INTS(TABLE_AT)[u] + INTS(SIZE)[a] < length(&b[TABLES])) &&
+        const int64_t a = INTS(ATTRIBUTE)[u];
+        fits = INTS(START)[u] >= 0 && INTS(START)[u] <= INTS(END)[u] && INTS(END)[u] <= n_rows && a < k &&
+               INTS(LEFT)[u] < n_nodes && INTS(RIGHT)[u] < n_nodes &&
+               (a < 0 || INTS(TABLE_AT)[u] < 0 || INTS(TABLE_AT)[u] < length(&b[TABLES]) - INTS(SIZE)[a]) &&
                (a < 0 || INTS(TABLE_AT)[u] >= 0 || !((uint8_t *)b[NOMINAL].view.buf)[a] || INTS(SIZE)[a] < MOST_BITS);
     }
     if (!fits) {
@@ -489,9 +489,12 @@ count(PyObject *self, PyObject *args)
     const int64_t n_rows = fits ? length(&b[COUNTED]) / shape.n_words : 0;
     int64_t room = 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
-        const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i], a = INTS(ATTRIBUTES)[i];
-        fits = INTS(STARTS)[i] >= 0 && n >= 0 && INTS(ENDS)[i] <= n_rows && a >= 0 && a < k;
-        room += !fits ? 0 : n < INTS(3)[a] + 1 ? n : INTS(3)[a] + 1;
+        const int64_t a = INTS(ATTRIBUTES)[i];
+        fits = INTS(STARTS)[i] >= 0 && INTS(STARTS)[i] <= INTS(ENDS)[i] && INTS(ENDS)[i] <= n_rows && a >= 0 && a < k;
+        if (fits) {
+            const int64_t n = INTS(ENDS)[i] - INTS(STARTS)[i];
+            room += n < INTS(3)[a] + 1 ? n : INTS(3)[a] + 1;
+        }
     }
     if (!fits || room > capacity) {
         PyErr_SetString(PyExc_ValueError, "count: arrays do not fit");
@@ -565,7 +568,10 @@ tally(const Work *work, const uint64_t *rows, int64_t n, int64_t *people)
     }
     for (int64_t i = 0; i < n; i++) {
         const uint64_t *row = rows + i * work->n_words;
-        people[row[0] & work->cell_mask] += (int64_t)weight_of(work, row);
+        const uint64_t cell = row[0] & work->cell_mask;
+        if (cell < (uint64_t)work->n_cells) {
+            people[cell] += (int64_t)weight_of(work, row);
+        }
     }
 }
 
@@ -710,7 +716,7 @@ descend(PyObject *self, PyObject *args)
         fits = a < k && INTS(NODE_PARENT)[i] < i &&
                (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
                           INTS(NODE_RIGHT)[i] < n_nodes &&
-                          (table_at >= 0 ? table_at + INTS(3)[a] < length(&b[NODE_TABLES])
+                          (table_at >= 0 ? table_at < length(&b[NODE_TABLES]) - INTS(3)[a]
                                          : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a])));
     }
     if (!fits) {
