@@ -127,6 +127,25 @@ def test_compact_codes_hold_the_missing_code(n: int) -> None:
     assert compact(np.array([0, n]), n).tolist() == [0, n]
 
 
+@pytest.mark.parametrize("make", [from_numbers, lambda name, values: from_objects(name, values.tolist())])
+@pytest.mark.parametrize("base", [2**53, -(2**60), 2**63])
+def test_whole_numbers_that_floating_point_would_merge_are_words(make: Any, base: int) -> None:
+    """Different numbers stay different, with a note; those that floating point holds stay numbers."""
+    dtype = np.uint64 if base == 2**63 else np.int64
+    column = make("id", np.array([base + 1, base, base + 2, base + 1], dtype))
+    assert decoded(column) == [str(base + 1), str(base), str(base + 2), str(base + 1)]
+    assert column.kind == "nominal"
+    assert "read as words" in column.notes[0]
+    apart = make("id", np.array([base, base + 4096, 5], dtype))
+    assert (apart.kind, apart.notes, apart.n_codes) == ("numeric", (), 3)
+
+
+def test_missing_whole_numbers_stay_missing() -> None:
+    """Also beside numbers that are read as words."""
+    values, missing = np.array([2**60 + 1, 0, 2**60]), np.array([False, True, False])
+    assert decoded(from_numbers("id", values, missing=missing)) == [str(2**60 + 1), None, str(2**60)]
+
+
 def test_levels_that_do_not_occur_are_dropped() -> None:
     """A declared category without rows is no level."""
     column = from_levels("x", np.array([2, -1]), ["S", "M", "L"], ordered=True)

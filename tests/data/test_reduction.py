@@ -56,6 +56,29 @@ def written(folder: Path, columns: dict[str, Any], name: str = "x.parquet") -> s
     return path
 
 
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("most_bins", [4096, 5])
+def test_infinite_numbers_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_bins: int) -> None:
+    """A text column of numbers that begins with an infinite one is numeric, and says how many there are."""
+    monkeypatch.setattr(reduction, "MOST_BINS", most_bins)
+    path = tmp_path / "x.csv"
+    path.write_text("x,y\n" + "".join(f"{'inf' if i % 100 == 0 else i % 40 + 0.5},{i % 2}\n" for i in range(2000)))
+    column = read_file(str(path), reading=Reading())["x"]
+    assert (column.kind, column.n_infinite) == ("numeric", 20)
+
+
+@pytest.mark.usefixtures("large")
+def test_long_identifiers_of_clusters_stay_different(tmp_path: Path) -> None:
+    """Whole numbers that floating point would merge keep people apart."""
+    columns = people()
+    short = written(tmp_path, columns, "short.parquet")
+    long = written(tmp_path, columns | {"person": columns["person"] + 2**60}, "long.parquet")
+    options: dict[str, Any] = {"outcome": "y", "attributes": ["age", "sex"], "cluster": "person", "trees": 3}
+    first, second = (ald.audit(path, **options) for path in (short, long))
+    assert [group.p_value for group in first.groups] == pytest.approx([group.p_value for group in second.groups])
+    assert first.groups
+
+
 @pytest.mark.parametrize("kinds", [{}, {"time": "date"}])
 @pytest.mark.parametrize("most_bins", [4096, 5])
 def test_infinite_times_are_counted(

@@ -6,6 +6,7 @@ last value means "missing".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -24,6 +25,9 @@ MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", "
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 
+_WHOLE = re.compile(r"[-+]?\d{16,4000}")
+# Whole numbers from here on may be equal in floating point, and yet different.
+_EXACT = 2**53
 # Integer columns with a range up to this many times the rows are coded by counting instead of sorting.
 _DENSE_RANGE = 4
 
@@ -194,6 +198,11 @@ def parse_numbers(words: Sequence[str]) -> FloatArray | None:
     return numbers
 
 
+def merge_in(words: Sequence[str]) -> bool:
+    """Whether some of the words are different whole numbers, and yet equal in floating point."""
+    return _merge([int(word) for word in words if _WHOLE.fullmatch(word.strip())])
+
+
 def infinite_note(name: str, n: int) -> str:
     """What is said of so many infinite values of a column."""
     return f"{n:,} infinite values of {shorten(name)!r} count as missing"
@@ -219,6 +228,9 @@ def _code_numbers(name: str, values: AnyArray, kind: str, missing: BoolArray | N
             return Column(name=name, kind=kind, codes=coded[0], values=coded[1])
         numbers = values.astype(np.float64)
         absent = np.zeros(len(values), bool) if missing is None else missing
+        words = _whole_words(name, values, absent) if kind == "numeric" else None
+        if words is not None:
+            return words
     else:
         numbers = values.astype(np.float64)
         absent = ~np.isfinite(numbers)
@@ -236,12 +248,40 @@ def _code_numbers(name: str, values: AnyArray, kind: str, missing: BoolArray | N
     return Column(name=name, kind=kind, codes=compact(codes, len(distinct)), values=distinct, n_infinite=n_infinite)
 
 
+def _whole_words(name: str, values: AnyArray, absent: BoolArray) -> Column | None:
+    """Whole numbers as words, if some that differ are one number in floating point: long identifiers, mostly."""
+    own = values[~absent]
+    if len(own) == 0 or max(abs(int(own.min())), abs(int(own.max()))) < _EXACT:
+        return None
+    distinct, inverse = np.unique(own, return_inverse=True)
+    if not _merge(distinct.tolist()):
+        return None
+    codes = np.full(len(values), -1)
+    codes[~absent] = inverse
+    column = from_levels(name, codes, [str(number) for number in distinct.tolist()])
+    return replace(column, notes=(precision_note(name),))
+
+
+def _merge(numbers: Sequence[int]) -> bool:
+    """Whether some of different whole numbers are equal in floating point."""
+    long = [number for number in numbers if abs(number) >= _EXACT]
+    return len({_as_float(number) for number in long}) < len(long)
+
+
+def precision_note(name: str) -> str:
+    """What is said of a column of such numbers."""
+    return (
+        f"{shorten(name)!r} holds whole numbers that differ only in digits that floating point does not hold: they are "
+        "read as words"
+    )
+
+
 def _count_codes(values: AnyArray, missing: BoolArray | None) -> tuple[CodeArray, FloatArray] | None:
     """Codes of whole numbers in a narrow range, by counting: no sort."""
     if len(values) == 0 or (missing is not None and missing.any()):
         return None
     low, high = int(values.min()), int(values.max())
-    if high - low > _DENSE_RANGE * len(values) + 1024 or max(abs(low), abs(high)) >= 2**53:
+    if high - low > _DENSE_RANGE * len(values) + 1024 or max(abs(low), abs(high)) >= _EXACT:
         return None
     shifted = values.astype(np.int64) - low
     present = np.bincount(shifted, minlength=high - low + 1) > 0
@@ -307,7 +347,9 @@ def from_objects(name: str, values: Sequence[Any]) -> Column:
     merged = sorted({word for word, gone in zip(words, absent, strict=True) if not gone})
     position = {word: i for i, word in enumerate(merged)}
     translate = np.array([-1 if gone else position[word] for word, gone in zip(words, absent, strict=True)])
-    return from_levels(name, translate[codes] if len(codes) else codes, merged, kind=kind)
+    column = from_levels(name, translate[codes] if len(codes) else codes, merged, kind=kind)
+    are_numbers = real and all(isinstance(value, _NUMBERS) for value in real) and kind == "nominal"
+    return replace(column, notes=(precision_note(name),)) if are_numbers else column
 
 
 def _mixes_bools(values: Sequence[Any]) -> bool:
@@ -328,7 +370,8 @@ def _reader(values: Sequence[Any]) -> tuple[Callable[[Any], float] | None, str]:
     if all(isinstance(value, (bool, np.bool_)) for value in values):
         return None, "boolean"
     if all(isinstance(value, _NUMBERS) for value in values):
-        return _as_float, "numeric"
+        whole = [int(value) for value in values if isinstance(value, (int, np.integer))]
+        return (None, "nominal") if _merge(whole) else (_as_float, "numeric")
     if all(isinstance(value, (date, np.datetime64)) for value in values):
         return _as_microseconds, "datetime"
     return None, "nominal"

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
-from ald.data.relation import Relation, connected, identifier, in_words, interrupts, literal, whole, workspace
+from ald.data.relation import (
+    Relation,
+    connected,
+    identifier,
+    in_words,
+    interrupts,
+    literal,
+    whole,
+    workspace,
+    would_merge,
+)
 from ald.data.table import Table, check_names
 from ald.errors import InputError, nearest, shorten
 
@@ -32,10 +42,13 @@ _PACKED = 6
 # What DuckDB says where there is no such character.
 _EMPTY = "(empty)"
 
+# Types of whole numbers beyond 64 bits.
+_LONG = ("HUGEINT", "UHUGEINT")
 # How CSV files are typed: by all their rows. Words such as yes, no, t and f are not turned into true and false.
 _TYPED = (
     "header=true, sample_size=-1, "
-    "auto_type_candidates=['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'TIMESTAMPTZ', 'VARCHAR']"
+    "auto_type_candidates=['NULL', 'BIGINT', 'HUGEINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'TIMESTAMPTZ', "
+    "'VARCHAR']"
 )
 
 
@@ -60,6 +73,13 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
             if reading.is_large(relation.count(), len(relation.columns)):
                 return reduced(relation, reading, folder)
             return whole(relation, only)
+
+
+def _precise(connection: duckdb.DuckDBPyConnection, call: str, sql: str) -> tuple[str, str]:
+    """A column of whole numbers beyond 64 bits: numbers, or words if floating point would merge some of them."""
+    relation = Relation(connection=connection, sql=call, columns={}, source="", is_cheap=False)
+    kind = "VARCHAR" if would_merge(relation, sql) else "DOUBLE"
+    return f"CAST({sql} AS {kind})", kind
 
 
 @contextmanager
@@ -120,7 +140,10 @@ def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, sourc
     check_names(names, source)
     if reader == "csv" and len(names) == 1 and "," in names[0]:
         _check_lines(connection, call, names[0])
-    columns = {name: (identifier(sql), kind) for name, (sql, kind) in zip(names, types, strict=True)}
+    columns = {
+        name: _precise(connection, call, identifier(sql)) if kind in _LONG else (identifier(sql), kind)
+        for name, (sql, kind) in zip(names, types, strict=True)
+    }
     return Relation(connection=connection, sql=call, columns=columns, source=source, is_cheap=reader == "parquet")
 
 

@@ -165,8 +165,11 @@ def _arrow_texts(native: Any) -> tuple[AnyArray, list[str]] | None:
 
 
 def _numbers(name: str, series: nw.Series[Any]) -> Column:
-    if series.dtype.is_integer() and not series.is_null().any():
-        return from_numbers(name, series.to_numpy())
+    if series.dtype.is_integer():
+        absent = series.is_null().to_numpy().astype(bool)
+        if not absent.any():
+            return from_numbers(name, series.to_numpy())
+        return from_numbers(name, np.asarray(series.fill_null(0).to_numpy()), missing=absent)
     return from_numbers(name, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
 
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from ald.arrays import FloatArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
-from ald.data.columns import MISSING_WORDS, Column, from_numbers
+from ald.data.columns import MISSING_WORDS, Column, from_numbers, precision_note
 from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
 from ald.data.reading import Reading
-from ald.data.relation import ROWS, Relation, as_text, column, columns_of, literal, measure
+from ald.data.relation import ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
 from ald.data.store import Coder, counted, stored
 from ald.data.table import Table, table_from
 from ald.errors import InputError, shorten
@@ -125,12 +125,15 @@ class _Reduction:
                 continue
             number, absent = f"TRY_CAST(trim({sql}) AS DOUBLE)", f"lower(trim({sql})) IN ({missing})"
             strange = f"count_if(NOT {absent} AND ({number} IS NULL OR contains({sql}, '_')))"
-            gone, odd = self.relation.row(f"SELECT count_if({absent}), {strange} FROM {self.relation.sql}")
-            if gone and not odd:
+            asked = f"count_if({absent}), count_if(isinf({number})), count_if(isfinite({number})), {strange}"
+            gone, infinite, finite, odd = self.relation.row(f"SELECT {asked} FROM {self.relation.sql}")
+            if (gone or infinite) and finite and not odd:
                 columns[name] = number, "DOUBLE"
-                self.notes[name] = (
-                    f"{gone:,} values of column {shorten(name)!r} were read as missing, all others are numbers",
-                )
+                self.shapes[name] = replace(self.shapes[name], infinite=infinite)
+                if gone:
+                    self.notes[name] = (
+                        f"{gone:,} values of column {shorten(name)!r} were read as missing, all others are numbers",
+                    )
         self.relation = replace(self.relation, columns=columns)
 
     def _identifiers(self) -> dict[str, str]:
@@ -183,6 +186,9 @@ class _Reduction:
     def _exact(self, i: int, name: str) -> Coder:
         """How to code a column by its distinct values."""
         sql, kind = self.relation.columns[name]
+        if kind.endswith("BIGINT") and would_merge(self.relation, sql):
+            sql, kind = f"CAST({sql} AS VARCHAR)", "VARCHAR"
+            self.notes[name] = (precision_note(name),)
         number = measure(sql, kind)
         value = number[0] if number is not None else sql if kind == "BOOLEAN" else as_text(sql, kind)
         self.relation.connection.execute(

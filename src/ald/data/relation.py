@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ald.arrays import IntArray
-from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, parse_numbers
+from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, merge_in, parse_numbers
 from ald.data.table import Table, table_from
 from ald.errors import ColumnError, nearest, shorten
 from ald.threads import on_interrupt
@@ -170,6 +170,13 @@ def measure(sql: str, kind: str) -> tuple[str, str] | None:
     return None
 
 
+def would_merge(relation: Relation, sql: str) -> bool:
+    """Whether some of the different whole numbers of an expression are equal in floating point."""
+    long = f"abs(CAST({sql} AS HUGEINT)) >= {2**53}"
+    distinct = f"count(DISTINCT {sql}) > count(DISTINCT CAST({sql} AS DOUBLE))"
+    return bool(relation.row(f"SELECT {distinct} FROM {relation.sql} WHERE {long}")[0])
+
+
 def as_text(sql: str, kind: str) -> str:
     """The expression of a column of words as text."""
     return f"({sql} ->> '$')" if kind == "JSON" else f"CAST({sql} AS VARCHAR)"
@@ -209,18 +216,24 @@ def _decimal_commas(column: Column) -> Column:
 
 
 def _numbers_in_words(column: Column, counts: IntArray | None) -> Column:
-    """A column of numbers in which words such as "NA" stand for missing values becomes numeric, with a note."""
+    """A column of numbers becomes numeric, if words such as "NA" stand for missing values, with a note, or "inf" for
+    infinite ones; unless floating point would merge some."""
     column = _decimal_commas(column)
     if column.values is not None:
         return column
     words = [word for word in column.levels if word.strip().casefold() in MISSING_WORDS]
-    if not words or len(words) == len(column.levels) or parse_numbers(column.levels) is None:
+    numbers = parse_numbers(column.levels)
+    if numbers is None or not np.isfinite(numbers).any() or np.isfinite(numbers).all() or merge_in(column.levels):
         return column
+    infinite = np.append(np.isinf(numbers), False)[column.codes]
+    n_infinite = int(infinite.sum() if counts is None else counts[infinite].sum())
+    if not words:
+        return replace(column.as_kind("numeric"), n_infinite=n_infinite)
     there = np.isin(column.codes, [column.levels.index(word) for word in words])
     n = int(there.sum() if counts is None else counts[there].sum())
     shown = ", ".join(repr(word) for word in words)
     note = f"{n:,} values of column {shorten(column.name)!r} ({shown}) were read as missing, all others are numbers"
-    return replace(column.as_kind("numeric"), notes=(note,))
+    return replace(column.as_kind("numeric"), notes=(note,), n_infinite=n_infinite)
 
 
 def _from_masked(
