@@ -78,6 +78,15 @@ def test_extreme_numbers(tmp_path: Path, text: str) -> None:
     assert float(text) in column.values.tolist()
 
 
+@pytest.mark.parametrize("line", ["1,2,0,7", "1,2"])
+def test_the_line_with_other_fields_is_told(tmp_path: Path, line: str) -> None:
+    """Where one of many lines has more or fewer fields than the header, the error says which."""
+    lines = ["a,b,y", *(f"{i % 5},{i % 3},{i % 2}" for i in range(3000))]
+    lines[2501] = line
+    with pytest.raises(InputError, match=rf"line 2,502 has {line.count(',') + 1} fields, and the header has 3\.$"):
+        read(tmp_path, "\n".join(lines))
+
+
 @pytest.mark.parametrize("base", [2**53, 2**60, 2**63, 2**70])
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
 def test_long_whole_numbers_stay_different(tmp_path: Path, base: int, name: str) -> None:

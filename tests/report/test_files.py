@@ -150,6 +150,21 @@ def test_interrupted_after_the_last_step(tmp_path: Path, monkeypatch: pytest.Mon
     assert os.listdir(tmp_path) == ["x.json"]
 
 
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error without a name gets that of the report, which stays as it was."""
+    target = tmp_path / "x.html"
+    target.write_text("before")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*x\.html"):
+        write_whole(str(target), b"after")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
+    assert target.read_text() == "before"
+
+
 def test_permissions(tmp_path: Path) -> None:
     """A new file has the usual permissions, and one that is replaced keeps its own."""
     write_whole(str(tmp_path / "new.json"), b"x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -95,12 +96,11 @@ def open_file(path: str) -> Iterator[tuple[Relation, str]]:
         with interrupts(connection):
             yield _opened(connection, path, reader, source), reader
     except duckdb.Error as error:
-        hint = (
-            " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
-            if _is_foreign(path, reader)
-            else ""
-        )
-        raise InputError(f"{source} cannot be read as {reader.upper()}: {in_words(error)}{hint}") from None
+        if _is_foreign(path, reader):
+            hint = " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
+        else:
+            hint = _uneven(path) if reader == "csv" and "detect the CSV" in str(error) else ""
+        raise InputError(f"{source} cannot be read as {reader.upper()}: {hint or in_words(error)}") from None
     finally:
         connection.close()
 
@@ -168,6 +168,25 @@ def _is_foreign(path: str, reader: str) -> bool:
     except UnicodeDecodeError:
         return True
     return False
+
+
+def _uneven(path: str) -> str:
+    """The first line of a CSV file that has more or fewer fields than its header, in words; empty if there is none."""
+    if path.rsplit(".", 1)[-1].casefold() in _COMPRESSION:
+        return ""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        header = file.readline()
+        delimiter = max(",;\t|", key=header.count)
+        file.seek(0)
+        lines = csv.reader(file, delimiter=delimiter)
+        try:
+            n = len(next(lines))
+            for fields in lines:
+                if fields and len(fields) != n:
+                    return f"line {lines.line_num:,} has {len(fields):,} fields, and the header has {n:,}."
+        except csv.Error:
+            return ""
+    return ""
 
 
 def _reader(path: str) -> str:

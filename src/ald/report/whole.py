@@ -19,9 +19,11 @@ def write_whole(path: str, content: bytes) -> None:
         mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):  # already in its place
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk does not say whose
+            raise OSError(error.errno, error.strerror, path) from None
         raise
 
 
