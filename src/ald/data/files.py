@@ -96,11 +96,12 @@ def open_file(path: str) -> Iterator[tuple[Relation, str]]:
         with interrupts(connection):
             yield _opened(connection, path, reader, source), reader
     except duckdb.Error as error:
+        said = in_words(error)
         if _is_foreign(path, reader):
-            hint = " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
-        else:
-            hint = _uneven(path) if reader == "csv" and "detect the CSV" in str(error) else ""
-        raise InputError(f"{source} cannot be read as {reader.upper()}: {hint or in_words(error)}") from None
+            said += " It is not UTF-8 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
+        elif reader == "csv" and "detect the CSV" in str(error):
+            said = _uneven(path) or said
+        raise InputError(f"{source} cannot be read as {reader.upper()}: {said}") from None
     finally:
         connection.close()
 
