@@ -427,16 +427,18 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    steps = {"load": 0.0, "search": 0.3, "repeat": 0.3, "assess": 0.9, "rank": 0.97}
-    with Progress(console=_console(stderr=True), transient=True) as bar:
-        task = bar.add_task("load", total=1.0)
+    # Nobody knows how long loading takes: until it is done the bar moves to and fro, and the clock runs.
+    steps = {"search": (0.0, 0.9), "repeat": (0.0, 0.9), "assess": (0.9, 0.06), "rank": (0.96, 0.04)}
+    shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*shown, console=_console(stderr=True), transient=True) as bar:
+        task = bar.add_task("load", total=None)
 
         def update(step: str, share: float) -> None:
-            bar.update(
-                task, description=step, completed=steps[step] + share * (0.6 if step in ("search", "repeat") else 0.03)
-            )
+            if step in steps:
+                start, width = steps[step]
+                bar.update(task, description=step, total=1.0, completed=start + width * share)
 
         yield update
 
