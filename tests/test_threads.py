@@ -13,7 +13,7 @@ from threading import Event
 
 import pytest
 
-from ald.threads import ahead, in_threads, on_interrupt
+from ald.threads import ahead, end_processes, ended_by_signals, in_threads, on_interrupt
 
 
 def test_nothing_goes_on_after_a_failure() -> None:
@@ -128,3 +128,13 @@ def test_other_threads_have_no_signals() -> None:
     thread.start()
     thread.join()
     assert done == ["done"]
+
+
+def test_processes_end_once() -> None:
+    """Processes that are noted are ended, the last one first, and no more than once."""
+    ended: list[str] = []
+    ended_by_signals(lambda: ended.append("first"))
+    ended_by_signals(lambda: ended.append("last"))
+    end_processes()
+    end_processes()
+    assert ended == ["last", "first"]

@@ -64,7 +64,7 @@ def main() -> None:
     received: list[int] = []
     try:
         with _interrupted_by_signals(received):
-            status = cli(standalone_mode=False)
+            status = _ended(received)
     except click.ClickException as error:
         error.show()
         status = error.exit_code
@@ -89,25 +89,39 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _ended(received: list[int]) -> Any:
+    """Runs the command. Whatever fails after a signal has ended its processes, failed by that."""
+    try:
+        return cli(standalone_mode=False)
+    except Exception:
+        if received:
+            raise KeyboardInterrupt from None
+        raise
+
+
 @contextlib.contextmanager
 def _interrupted_by_signals(received: list[int]) -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end as Ctrl-C does, which removes temporary files; `received` gets their number."""
+    """Ctrl-C, SIGTERM and SIGHUP end our processes and remove temporary files; `received` gets their number."""
 
     def interrupt(number: int, _: object) -> None:
-        # Once: another one shall not interrupt the cleaning up.
-        signal.signal(number, signal.SIG_IGN)
+        # Once: another one shall not interrupt the cleaning up. Ctrl-C may, should that take too long.
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_IGN)
         received.append(number)
+        if "ald.threads" in sys.modules:
+            sys.modules["ald.threads"].end_processes()
         raise KeyboardInterrupt
 
-    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows: no SIGHUP
-    taken = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]  # nohup has SIGHUP ignored
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows: no SIGHUP
+    before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
+    # What is ignored stays so: nohup has SIGHUP ignored.
+    taken = {number: what for number, what in before.items() if what in (signal.SIG_DFL, signal.default_int_handler)}
     for number in taken:
         signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        for number, what in taken.items():
+            signal.signal(number, what)
 
 
 def _options(command: Command, options: list[Callable[[Command], Command]]) -> Command:

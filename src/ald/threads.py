@@ -21,6 +21,8 @@ _AHEAD = 2
 # Seconds: between two looks at what else has happened, and for work that is cancelled to end.
 _MOMENT = 0.05
 _PATIENCE = 0.8
+# What ends processes that we have started.
+_ENDINGS: list[Callable[[], object]] = []
 
 
 def available_threads() -> int:
@@ -141,3 +143,14 @@ def on_interrupt(action: Callable[[], object]) -> Iterator[None]:
         theirs.close()
         listener.join()
         ours.close()
+
+
+def ended_by_signals(end: Callable[[], object]) -> None:
+    """Has a process that we have started ended by `end` if a command is interrupted. Other programs keep it."""
+    _ENDINGS.append(end)
+
+
+def end_processes() -> None:
+    """Ends the processes that we have started."""
+    while _ENDINGS:
+        _ENDINGS.pop()()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -300,6 +301,27 @@ def test_addresses_that_cannot_be_read(address: str) -> None:
     with pytest.raises(InputError, match="cannot connect to postgresql://ann") as caught:
         ald.audit(address, query="select 1", outcome="approved")
     assert not any(secret in str(caught.value) for secret in ("pa55", "word@", "zzz"))
+
+
+@pytest.mark.parametrize("password", ["hunter2@ab", "hunter2/ab", "ab@hunter2", "ab hunter2"])
+def test_plain_characters_in_passwords(password: str) -> None:
+    """Where a character of a password breaks the address, no part of it is shown, and the error says what to do."""
+    pytest.importorskip("adbc_driver_postgresql")
+    with pytest.raises(InputError, match="must be percent-encoded in a password") as caught:
+        ald.audit(f"postgresql://ann:{password}@127.0.0.1:1/x", query="select 1", outcome="approved")
+    assert "hunter2" not in str(caught.value)
+    assert not re.search(r"\bab\b", str(caught.value))
+
+
+def test_passwords_in_what_the_server_says(server: str) -> None:
+    """A password that occurs in the server's reason is masked there; the reason stays."""
+    dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("create role bob login password 'base'")
+        connection.commit()
+    address = server.replace(f"ann:{ENCODED}", "bob:base")
+    with pytest.raises(InputError, match=r'bob:\*\*\*@.* failed: relation "\*\*\*line" does not exist'):
+        ald.audit(address, query="select * from baseline", outcome="approved")
 
 
 def test_query_and_address_belong_together() -> None:

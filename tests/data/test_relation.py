@@ -7,6 +7,7 @@ import signal
 import threading
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from ald import ColumnError
@@ -89,4 +90,20 @@ def test_workspace() -> None:
         assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("953.6 MiB",)]
         connection.execute("CREATE TABLE kept.main.rows AS SELECT 1 AS c0")
         assert Path(folder, "rows.duckdb").exists()
+    assert not folder.exists()
+
+
+def test_workspace_of_a_closed_connection() -> None:
+    """A workspace that ends after its connection, as an interrupt may have it, is removed without an error."""
+    connection = connected()
+    with workspace(connection, 2 * 10**9) as folder:
+        connection.close()
+    assert not folder.exists()
+
+
+def test_workspace_that_cannot_be_left() -> None:
+    """Any other error of leaving a workspace is raised, and its folder is removed all the same."""
+    connection = connected()
+    with pytest.raises(duckdb.Error, match="kept"), workspace(connection, 2 * 10**9) as folder:
+        connection.execute("DETACH kept")
     assert not folder.exists()

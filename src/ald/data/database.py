@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ald.data.addresses import is_postgresql, masked, secrets, spelled
+from ald.data.addresses import is_broken, is_postgresql, masked, spelled, without_secrets
 from ald.data.reading import Reading
 from ald.data.reduction import reduced
 from ald.data.relation import ROWS, Relation, connected, in_words, interrupts, whole, workspace
@@ -29,6 +29,10 @@ _EARLIEST = "4714-11-24 (BC)"
 
 _ONLY = "only one SELECT, VALUES, WITH or TABLE that writes nothing can be read, and nothing after a semicolon"
 _NO_WRITING = ". Queries may not write: run what writes before the audit, and select from its result."
+_BROKEN = (
+    "the address cannot be understood. Characters such as @ : / % and spaces must be percent-encoded in a password, or "
+    "give it by the variable PGPASSWORD."
+)
 # SQLSTATE of what can be prepared but not selected from: EXPLAIN, DELETE ... RETURNING; and WITH ... DELETE.
 _SYNTAX_ERROR, _UNSUPPORTED = "42601", "0A000"
 
@@ -59,7 +63,7 @@ def read_query(
                 return reduced(relation, reading, folder)
             return whole(relation, only)
     except duckdb.Error as error:
-        raise InputError(f"{source} cannot be read: {_without_secrets(in_words(error), address)}") from None
+        raise InputError(f"{source} cannot be read: {without_secrets(in_words(error), address)}") from None
     finally:
         connection.close()
 
@@ -98,7 +102,9 @@ def _answer(address: str, query: str, source: str, servers: list[Any]) -> Genera
     try:
         server = postgresql.connect(spelled(address))
     except postgresql.Error as error:
-        raise InputError(f"cannot connect to {masked(address)}: {_reason(error, address)}") from None
+        # Of a broken address the driver may take any part of the password for a host or a port, and show it.
+        why = _BROKEN if is_broken(address) else _reason(error, address)
+        raise InputError(f"cannot connect to {masked(address)}: {why}") from None
     servers.append(server)
     fields = None
     with server, server.cursor() as cursor:
@@ -174,19 +180,7 @@ def _failure(error: Exception, address: str, *, is_known: bool) -> str:
 
 def _reason(error: Exception, address: str) -> str:
     """What the server or the driver says, in one line without secrets."""
-    text = _without_secrets(str(error), address)
+    text = str(error)
     said = re.search(r"\w+:  (.*)", text)  # as in "ERROR:  division by zero", in the language of the server
-    if said:
-        return shorten(said[1], 300)
-    return shorten(re.sub(r"^([A-Z_]+: )?(\[libpq\] )?(Failed to connect: )?", "", text).strip().split("\n")[0], 300)
-
-
-def _without_secrets(message: str, address: str) -> str:
-    """The message, unless it repeats a part of a secret."""
-    for part in secrets(address):
-        if part in message:
-            return (
-                "the address cannot be understood. Characters such as @ : / % and spaces must be percent-encoded in a "
-                "password, or give it by the variable PGPASSWORD."
-            )
-    return message
+    own = re.sub(r"^([A-Z_]+: )?(\[libpq\] )?(Failed to connect: )?", "", text).strip().split("\n")[0]
+    return shorten(without_secrets(said[1] if said else own, address), 300)

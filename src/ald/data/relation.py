@@ -110,6 +110,8 @@ def interrupts(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 @contextmanager
 def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Path]:
     """A folder where the connection keeps rows (table `ROWS`) and whatever exceeds its half of the memory."""
+    import duckdb
+
     with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder:
         connection.execute(f"SET temp_directory = {literal(folder)}")
         connection.execute(f"SET memory_limit = '{memory // 2 // 10**6}MB'")
@@ -117,7 +119,12 @@ def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Pa
         try:
             yield Path(folder)
         finally:
-            connection.execute("DETACH kept")
+            try:
+                connection.execute("DETACH kept")
+            except duckdb.ConnectionException as error:
+                # An interrupt may come where `with` calls us: then we end late, when nothing is attached any more.
+                if "already closed" not in str(error):
+                    raise
 
 
 def whole(relation: Relation, only: Sequence[str] | None = None) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
@@ -24,6 +23,7 @@ from ald.data.columns import MICROSECONDS_PER_DAY
 from ald.data.engines.arrow import PARTITION, chunks, merged_marginals, partition_marginals, row_keys
 from ald.data.engines.engine import Engine, Shape, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
+from ald.data.engines.spark_launch import silently
 from ald.errors import InputError
 
 # What Spark raises, from Python and from Java.
@@ -172,9 +172,7 @@ class SparkBlocks:
 
 def mapped(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
     """The frame of what a function makes of the batches of every partition."""
-    with warnings.catch_warnings():
-        # Said of any pandas that is newer than this Spark; no pandas takes part here.
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with silently():
         return frame.mapInArrow(function, schema)
 
 

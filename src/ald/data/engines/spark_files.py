@@ -12,11 +12,13 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.util import default_api_mode
 
 from ald.data.addresses import masked
 from ald.data.engines.arrow import chunks
 from ald.data.engines.failures import reason, told
 from ald.data.engines.spark import FAILURES, Batches, changed, mapped
+from ald.data.engines.spark_launch import launch, own_handler, silently
 from ald.data.sniffing import TextFile
 from ald.errors import InputError, SettingError
 
@@ -35,9 +37,15 @@ _TYPES = {
 
 def session(engine: str) -> Any:
     """The session that there is, or a new one: as Spark's configuration says, or on the master with this address."""
-    builder, is_new = SparkSession.builder.appName("ald"), SparkContext._active_spark_context is None
+    is_new, master = SparkContext._active_spark_context is None, None if engine == "spark" else engine
+    errors, is_quiet = None, False
     try:
-        found = (builder if engine == "spark" else builder.master(engine)).getOrCreate()
+        with silently(), own_handler():
+            if is_new and not _is_remote():
+                errors = launch(master)
+            builder = SparkSession.builder.appName("ald")
+            found = (builder if master is None else builder.master(master)).getOrCreate()
+            is_quiet = is_new and _settle(found)
     except PySparkException as error:
         raise InputError(
             f"Spark did not start ({reason(error)}). It needs a Java runtime, version 17 or later, on the path or in "
@@ -45,9 +53,19 @@ def session(engine: str) -> Any:
         ) from None
     except FAILURES as error:
         raise InputError(f"Spark did not start: {reason(error)}") from None
-    if is_new:
-        _settle(found)
+    except KeyboardInterrupt:
+        is_quiet = True
+        raise
+    finally:
+        if errors is not None:
+            errors.release(is_wanted=not is_quiet)
     return found
+
+
+def _is_remote() -> bool:
+    """Whether a new session is a client of Spark Connect, which starts no Java or does so by itself."""
+    named = any(name in os.environ for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"))
+    return named or os.environ.get("SPARK_API_MODE", default_api_mode()).casefold() == "connect"
 
 
 def check_master(address: str) -> None:
@@ -67,23 +85,25 @@ def check_master(address: str) -> None:
     raise InputError(f"no Spark master answers at {masked(address)!r}: {failed}")
 
 
-def _settle(found: Any) -> None:
+def _settle(found: Any) -> bool:
     """A session of ours on this machine: its workers run the Python that runs here, and errors are exceptions only.
 
-    The log of a cluster stays: it says what it waits for.
+    The log of a cluster stays: it says what it waits for. Returns whether nothing is logged.
     """
     try:
         context = found.sparkContext
     except PySparkException:  # a client of Spark Connect has none
-        return
+        return False
     if not context.master.startswith("local"):
-        return
+        return False
     settings = context.getConf()
-    if not settings.contains("spark.log.level"):
+    is_quiet = not settings.contains("spark.log.level")
+    if is_quiet:
         context.setLogLevel("OFF")
     chosen = any(name in os.environ for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
     if not chosen and not settings.contains("spark.pyspark.python"):
         context.pythonExec = sys.executable
+    return is_quiet
 
 
 def read(path: str, kind: str, engine: str) -> Any:
