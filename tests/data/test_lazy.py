@@ -94,6 +94,19 @@ def test_bins(engine: Any, few_bins: int) -> None:
     assert any("income" in note and "quantile bins" in note for note in income.notes)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("size", [1.7e308, 1e-310])
+def test_bins_of_the_widest_and_narrowest_ranges(engine: Any, few_bins: int, size: float) -> None:
+    """A range that a double cannot hold is cut like any other, and so is one of hardly any width."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": size * rng.uniform(-1, 1, 5000), "y": rng.integers(0, 2, 5000)})
+    frame.loc[::3, "x"] *= 1e-3
+    values = load(engine(frame), reading=Reading())["x"].values
+    assert values is not None
+    assert 300 < len(values) <= few_bins
+    assert set(values) <= set(frame["x"])
+
+
 def test_an_audit_of_bins() -> None:
     """Groups begin and end at bins, and the audit says so."""
     found = ald.audit(dd.from_pandas(many_values(), npartitions=3), outcome="hired")

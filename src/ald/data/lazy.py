@@ -31,6 +31,8 @@ _SOURCE = "the data"
 # is looked at more closely.
 _PIECES = 1 << 17
 _ZOOMS = 4
+# Ranges that are wider or narrower than these are counted in other units.
+_WIDEST, _NARROWEST, _STRETCH = 1e308, 1e-300, 2.0**600
 # Engines may be wrong about numbers of different values by this factor.
 _UNSURE = 1.3
 # A piece has too many rows from this share of all on.
@@ -310,12 +312,14 @@ def _edges(frame: nw.LazyFrame[Any], column: str, found: _Range, bins: int) -> F
 
 def _pieces(finite: nw.LazyFrame[Any], low: float, high: float, zooms: int) -> tuple[IntArray, FloatArray]:
     """Rows per piece of a range and the largest value in each, ascending; pieces with very many rows in finer ones."""
-    scale = _PIECES / (high - low) if high > low else 0.0
-    if not np.isfinite(scale) or scale == 0.0:
+    if not low < high:
         rows = int(one_row(finite.select(nw.len().alias("n")))["n"])
         return np.array([rows]), np.array([high])
     x = nw.col("x")
-    numbered = finite.with_columns(((x - low) * scale).floor().alias("piece"))
+    # Neither the width of a range nor how many pieces make a unit may overflow: a power of two changes no digit.
+    unit = 0.5 if high / 2 - low / 2 > _WIDEST / 2 else _STRETCH if high - low < _NARROWEST else 1.0
+    scale = _PIECES / (high * unit - low * unit)
+    numbered = finite.with_columns(((x * unit - low * unit) * scale).floor().alias("piece"))
     asked = numbered.group_by("piece").agg(nw.len().alias("n"), x.min().alias("low"), x.max().alias("high"))
     found = asked.collect("pyarrow").sort("piece")
     n = found.get_column("n").to_numpy().astype(np.int64)
