@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ald import ColumnError, InputError
@@ -165,3 +167,16 @@ def test_lazy_frames_collect_only_what_is_needed() -> None:
 
     frame = pl.LazyFrame({"a": [1], "b": [2]}).with_columns(pl.col("b").map_batches(fail, return_dtype=pl.Int64))
     assert load(frame, ["a"]).names == ["a"]
+
+
+def test_bytes_are_words_as_in_a_file(tmp_path: Path) -> None:
+    """Bytes that are no text stay apart, in every library, and have the words that they have in a Parquet file."""
+    values = [b"\xfa", b"\xfb", None, "ü".encode(), b"\\xFA", b"plain", bytes(range(256)), b"\xfa"]
+    table = pa.table({"x": values})
+    pq.write_table(table, tmp_path / "x.parquet")
+    expected = load(tmp_path / "x.parquet")["x"]
+    assert len(expected.levels) == 6
+    coded = pa.table({"x": table["x"].dictionary_encode()})
+    for frame in (table, coded, pd.DataFrame({"x": values}), coded.to_pandas(), pl.DataFrame({"x": values})):
+        column = load(frame)["x"]
+        assert (column.levels, column.codes.tolist()) == (expected.levels, expected.codes.tolist())

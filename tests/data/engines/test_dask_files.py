@@ -122,3 +122,13 @@ def test_frames_that_fail() -> None:
     with pytest.raises(InputError, match="Dask failed on the data: the disk is gone") as caught:
         ald.audit(frame.map_partitions(fail, meta=frame._meta), outcome="b")
     assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_bytes(tmp_path: Path) -> None:
+    """Bytes that are no text stay apart, and have the words that they have without an engine."""
+    codes = np.random.default_rng(0).integers(0, 3, 2000)
+    frame = pd.DataFrame({"x": [bytes([250 + code]) for code in codes], "ok": codes % 2})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()
+    assert [attribute.distinct for attribute in found.data_summary.attributes] == [3]
