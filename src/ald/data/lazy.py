@@ -17,7 +17,7 @@ import numpy as np
 from ald.arrays import FloatArray, IntArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
-from ald.data.engines.engine import Engine, Shape, one_row
+from ald.data.engines.engine import Engine, Shape, UncountableError, one_row
 from ald.data.engines.failures import told
 from ald.data.engines.protocols import Kept, Marginal
 from ald.data.frames import Opened, arrow_series, series_column
@@ -129,6 +129,13 @@ def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
     return Engine()
 
 
+def _uncountable(name: str, kind: str) -> ColumnError:
+    return ColumnError(
+        f"column {shorten(name)!r} of {_SOURCE} holds values of type {kind}, which cannot be counted: "
+        "name the attributes to audit, without it, or make a column of words of it"
+    )
+
+
 class _Counting:
     """One count: what is known of the columns, and what is made of them. Frames have the columns c0, c1, ..."""
 
@@ -140,17 +147,18 @@ class _Counting:
         self.types = dict(zip(names, frame.collect_schema().dtypes(), strict=True))
         for name, dtype in self.types.items():
             if isinstance(dtype, (nw.List, nw.Array, nw.Struct)) or dtype == nw.Object:
-                raise ColumnError(
-                    f"column {shorten(name)!r} of {_SOURCE} holds values of type {dtype}, which cannot be counted: "
-                    "name the attributes to audit, without it, or make a column of words of it"
-                )
+                raise _uncountable(name, str(dtype))
         self.rows = 0
         self.shapes: dict[str, Shape] = {}
         self.cut: dict[str, Cut] = {}
 
     def table(self) -> Table:
         """The counted rows."""
-        self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
+        try:
+            self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
+        except UncountableError as error:
+            name = next(name for name, column in self.column.items() if column == error.column)
+            raise _uncountable(name, error.kind) from None
         if self.rows == 0:
             raise InputError(f"{_SOURCE} has no rows")
         self.shapes = {name: by_column[column] for name, column in self.column.items()}

@@ -25,6 +25,14 @@ class Shape:
     known: int
 
 
+class UncountableError(Exception):
+    """A column, by its place, holds values that cannot be compared; `kind` says which."""
+
+    def __init__(self, column: str, kind: str) -> None:
+        super().__init__(column, kind)
+        self.column, self.kind = column, kind
+
+
 class Engine:
     """An engine that can only group and count. Frames have the columns c0, c1, ...
 
@@ -42,7 +50,7 @@ class Engine:
         """Raises if this is something that has no end."""
 
     def look(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> tuple[int, dict[str, Shape]]:
-        """The number of rows, and the shape of every column."""
+        """The number of rows, and the shape of every column; `UncountableError` where values cannot be compared."""
         asked = [nw.len().alias("rows")]
         for column in columns:
             asked += [nw.col(column).n_unique().alias(f"{column}_d"), nw.col(column).count().alias(f"{column}_k")]
