@@ -17,7 +17,7 @@ import numpy as np
 from ald.arrays import FloatArray, IntArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
-from ald.data.engines.engine import Engine, Shape, UncountableError, one_row
+from ald.data.engines.engine import Engine, PolarsEngine, Shape, UncountableError, one_row
 from ald.data.engines.failures import told
 from ald.data.engines.protocols import Kept, Marginal
 from ald.data.frames import Opened, arrow_series, series_column
@@ -109,11 +109,28 @@ def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened:
     check_names(names, _SOURCE)
     wanted = names if reading.needed is None else list(reading.needed)
     # Whatever has a role is looked for before anything is counted: that may take long.
-    for name in (*wanted, *sorted(reading.exact), *reading.kinds):
-        if name not in names:
-            raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
+    _check_there((*wanted, *sorted(reading.exact), *reading.kinds), names)
     frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
     return _Counting(engine, engine.numbered(frame), wanted, reading, opened).table()
+
+
+def collected(frame: nw.LazyFrame[Any], only: Sequence[str] | None) -> nw.DataFrame[Any]:
+    """The rows of a lazy frame as they stand, with all columns or only some; no other one is computed."""
+    engine = engine_of(frame)
+    with told(engine.name, engine.failures):
+        engine.check(frame)
+        names = [str(name) for name in frame.collect_schema().names()]
+        check_names(names, _SOURCE)
+        wanted = {f"c{names.index(name)}": name for name in _check_there(names if only is None else only, names)}
+        return engine.numbered(frame).select(list(wanted)).collect().rename(wanted)
+
+
+def _check_there(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """What is wanted, if all of it is there."""
+    for name in wanted:
+        if name not in names:
+            raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
+    return wanted
 
 
 def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
@@ -126,7 +143,11 @@ def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
         from ald.data.engines.dask import DaskEngine
 
         return DaskEngine()
-    return Engine()
+    if frame.implementation.is_duckdb():
+        from ald.data.engines.duckdb import DuckDBEngine
+
+        return DuckDBEngine()
+    return PolarsEngine() if frame.implementation.is_polars() else Engine()
 
 
 def _uncountable(name: str, kind: str) -> ColumnError:
