@@ -180,3 +180,11 @@ def test_bytes_are_words_as_in_a_file(tmp_path: Path) -> None:
     for frame in (table, coded, pd.DataFrame({"x": values}), coded.to_pandas(), pl.DataFrame({"x": values})):
         column = load(frame)["x"]
         assert (column.levels, column.codes.tolist()) == (expected.levels, expected.codes.tolist())
+
+
+def test_dates_beyond_microseconds() -> None:
+    """Dates of PyArrow may be further away than any number of microseconds says; the greatest are infinite."""
+    column = load(pa.table({"x": pa.array([108_853_222, 1, None, 2**31 - 1, 1 - 2**31], pa.date32())}))["x"]
+    assert column.values is not None
+    assert (column.values.tolist(), column.codes.tolist()) == ([1, 108_853_222], [1, 0, 2, 2, 2])
+    assert (column.kind, column.n_infinite) == ("date", 2)

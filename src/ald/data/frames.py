@@ -199,11 +199,22 @@ def _times(name: str, series: nw.Series[Any], kind: str) -> Column:
         # The greatest number is no instant in other units.
         series = _without(series, infinite)
     absent = series.is_null().to_numpy().astype(bool) & ~infinite
-    instants = series.cast(nw.Datetime("us")) if kind == "date" else series
-    numbers = np.nan_to_num(np.asarray(instants.dt.timestamp("us").to_numpy(), dtype=np.float64))
-    if kind == "date":
-        numbers = np.floor(numbers / MICROSECONDS_PER_DAY)
+    numbers = np.nan_to_num(_days(series) if kind == "date" else _microseconds(series))
     return from_numbers(name, np.where(infinite, np.inf, numbers), kind, absent)
+
+
+def _microseconds(series: nw.Series[Any]) -> FloatArray:
+    return np.asarray(series.dt.timestamp("us").to_numpy(), dtype=np.float64)
+
+
+def _days(series: nw.Series[Any]) -> FloatArray:
+    """Dates as days since 1970. PyArrow knows more of them than microseconds reach."""
+    if not series.implementation.is_pyarrow():
+        return np.floor(_microseconds(series.cast(nw.Datetime("us"))) / MICROSECONDS_PER_DAY)
+    import pyarrow as pa
+
+    days = series.to_native().cast(pa.date32()).cast(pa.int32())
+    return np.asarray(days.to_numpy(), dtype=np.float64)
 
 
 def _without(series: nw.Series[Any], gone: BoolArray) -> nw.Series[Any]:
