@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ald import ColumnError, InputError
@@ -165,3 +167,24 @@ def test_lazy_frames_collect_only_what_is_needed() -> None:
 
     frame = pl.LazyFrame({"a": [1], "b": [2]}).with_columns(pl.col("b").map_batches(fail, return_dtype=pl.Int64))
     assert load(frame, ["a"]).names == ["a"]
+
+
+def test_bytes_are_words_as_in_a_file(tmp_path: Path) -> None:
+    """Bytes that are no text stay apart, in every library, and have the words that they have in a Parquet file."""
+    values = [b"\xfa", b"\xfb", None, "ü".encode(), b"\\xFA", b"plain", bytes(range(256)), b"\xfa"]
+    table = pa.table({"x": values})
+    pq.write_table(table, tmp_path / "x.parquet")
+    expected = load(tmp_path / "x.parquet")["x"]
+    assert len(expected.levels) == 6
+    coded = pa.table({"x": table["x"].dictionary_encode()})
+    for frame in (table, coded, pd.DataFrame({"x": values}), coded.to_pandas(), pl.DataFrame({"x": values})):
+        column = load(frame)["x"]
+        assert (column.levels, column.codes.tolist()) == (expected.levels, expected.codes.tolist())
+
+
+def test_dates_beyond_microseconds() -> None:
+    """Dates of PyArrow may be further away than any number of microseconds says; the greatest are infinite."""
+    column = load(pa.table({"x": pa.array([108_853_222, 1, None, 2**31 - 1, 1 - 2**31], pa.date32())}))["x"]
+    assert column.values is not None
+    assert (column.values.tolist(), column.codes.tolist()) == ([1, 108_853_222], [1, 0, 2, 2, 2])
+    assert (column.kind, column.n_infinite) == ("date", 2)

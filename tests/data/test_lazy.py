@@ -10,6 +10,7 @@ import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import ald
@@ -94,6 +95,19 @@ def test_bins(engine: Any, few_bins: int) -> None:
     assert any("income" in note and "quantile bins" in note for note in income.notes)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("size", [1.7e308, 1e-310])
+def test_bins_of_the_widest_and_narrowest_ranges(engine: Any, few_bins: int, size: float) -> None:
+    """A range that a double cannot hold is cut like any other, and so is one of hardly any width."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": size * rng.uniform(-1, 1, 5000), "y": rng.integers(0, 2, 5000)})
+    frame.loc[::3, "x"] *= 1e-3
+    values = load(engine(frame), reading=Reading())["x"].values
+    assert values is not None
+    assert 300 < len(values) <= few_bins
+    assert set(values) <= set(frame["x"])
+
+
 def test_an_audit_of_bins() -> None:
     """Groups begin and end at bins, and the audit says so."""
     found = ald.audit(dd.from_pandas(many_values(), npartitions=3), outcome="hired")
@@ -151,6 +165,78 @@ def test_nested_values() -> None:
     with pytest.raises(ColumnError, match="'l'"):
         ald.audit(relation, outcome="y")
     assert ald.audit(relation, outcome="y", attributes=["a"]).data_summary.rows == 1000
+
+
+def instants(zone: str, n: int) -> Any:
+    """So many instants in a relation whose connection is in this zone."""
+    connection = duckdb.connect()
+    connection.execute(f"SET timezone = '{zone}'")
+    return connection.sql(
+        f"SELECT timestamptz '2020-03-01 00:00:00+00' + interval (i * 7919 % {n}) minute AS x, i % 2 AS y "
+        "FROM range(9000) t(i)"
+    )
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "Europe/Berlin", "America/St_Johns"])
+@pytest.mark.parametrize("n", [100, 9000])
+@pytest.mark.parametrize("kind", ["date", "datetime"])
+@pytest.mark.usefixtures("few_bins")
+def test_instants_in_any_zone(zone: str, n: int, kind: str) -> None:
+    """Instants of DuckDB are the same whatever the zone of the connection is, cut into bins or not."""
+    reading = Reading(kinds={"x": kind})
+    found, expected = (load(instants(where, n), reading=reading)["x"] for where in (zone, "UTC"))
+    assert found.kind == expected.kind
+    assert np.array_equal(found.values, expected.values)
+
+
+@pytest.mark.parametrize("days", [50, 3000])
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_NS"])
+@pytest.mark.usefixtures("few_bins")
+def test_infinite_dates(kind: str, days: int) -> None:
+    """Infinite dates and times of DuckDB count as missing, with a warning, whether the column is cut or not."""
+    relation = duckdb.sql(
+        f"SELECT CASE i % 4 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' ELSE (DATE '2020-01-01' + (i % {days})::INT)"
+        f"::TEXT END::{kind} AS x, i % 3 AS z, (i % 7 < 3)::INT AS y FROM range(20000) t(i)"
+    )
+    found = ald.audit(relation, outcome="y", trees=2)
+    (attribute,) = (one for one in found.data_summary.attributes if one.name == "x")
+    assert (attribute.kind, attribute.missing) == ("date", 10_000)
+    assert any("'x'" in warning and "10,000 infinite" in warning for warning in found.data_summary.warnings)
+
+
+def test_names_that_differ_in_case() -> None:
+    """Columns of DuckDB whose names differ in case only stay apart."""
+    relation = duckdb.sql('SELECT i % 2 AS a, i % 3 AS "A", i % 5 AS b FROM range(1000) t(i)')
+    for reading in (None, Reading()):
+        assert {name: column.n_codes for name, column in load(relation, reading=reading).columns.items()} == {
+            "a": 2, "A": 3, "b": 5}  # fmt: skip
+
+
+def closed() -> Any:
+    """A relation whose connection is closed."""
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT i % 2 AS y FROM range(10) t(i)")
+    connection.close()
+    return relation
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (closed, "DuckDB failed on the data: .*closed"),
+        (lambda: duckdb.sql("SELECT i % 2 AS y, i % 3 AS y FROM range(10) t(i)"), "more than one column named 'y'"),
+        (lambda: duckdb.sql("SELECT i AS y, ('x' || i)::INT AS x FROM range(10) t(i)"), "DuckDB failed .*'x0' to INT"),
+        (lambda: pl.scan_parquet("nofile.parquet"), "Polars failed on the data: No such file .*nofile.parquet"),
+        (lambda: pl.LazyFrame({"y": ["a"]}).cast(pl.Int64), "Polars failed on the data: conversion from"),
+        (lambda: pl.LazyFrame({"y": ["a"]}).select("z"), "Polars failed on the data: unable to find column"),
+    ],
+)
+@pytest.mark.parametrize("reading", [None, Reading()])
+def test_frames_that_fail(make: Any, said: str, reading: Reading | None) -> None:
+    """What fails while a lazy frame is computed is an error of ours, in one line."""
+    with pytest.raises(InputError, match=said) as caught:
+        load(make(), reading=reading)
+    assert "\n" not in str(caught.value)
 
 
 def test_cut() -> None:

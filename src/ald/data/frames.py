@@ -9,13 +9,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ald.arrays import AnyArray, IntArray
+from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
 from ald.data.reading import Reading
 from ald.data.table import Table, check_names, table_from, worth_threads
 from ald.data.texts import code_chunks
 from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
+
+# Bytes that stand for themselves in texts.
+_SHOWN = frozenset(range(32, 127)) - frozenset(b"\"'\\")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,16 +82,18 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
         from ald.data.lazy import counted
 
         return counted(frame, reading, opened)
-    names = list(frame.collect_schema().names()) if isinstance(frame, nw.LazyFrame) else list(frame.columns)
-    by_text = {str(name): name for name in names}
+    if isinstance(frame, nw.LazyFrame):
+        from ald.data.lazy import collected
+
+        frame = collected(frame, only)
+    by_text = {str(name): name for name in frame.columns}
     if only is not None:
         for name in only:
             if name not in by_text:
                 raise ColumnError(f"there is no column {name!r} in {source}. {nearest(name, by_text)}")
         by_text = {name: by_text[name] for name in only}
-    eager = frame.select(list(by_text.values())).collect() if isinstance(frame, nw.LazyFrame) else frame
-    series = {text: eager.get_column(name) for text, name in by_text.items()}
-    threads = reading.threads if reading is not None and worth_threads(len(eager) * len(series)) else 1
+    series = {text: frame.get_column(name) for text, name in by_text.items()}
+    threads = reading.threads if reading is not None and worth_threads(len(frame) * len(series)) else 1
     return table_from(in_threads(lambda text: _column(text, series[text]), series, threads), source)
 
 
@@ -120,7 +125,8 @@ def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column
     column = _column(name, series)
     if not column.n_infinite:
         return column
-    infinite = np.isinf(np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    is_number = series.dtype.is_numeric()
+    infinite = np.isinf(_floats(series)) if is_number else _infinite_times(series)
     return replace(column, n_infinite=int(counts[infinite].sum()))
 
 
@@ -142,7 +148,14 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
 
         codes, words = _arrow_texts(native) or pd.factorize(native)
         return from_levels(name, codes, [str(word) for word in words])
-    return from_objects(name, series.to_list())
+    return from_objects(name, [_readable(value) for value in series.to_list()])
+
+
+def _readable(value: Any) -> Any:
+    """Bytes as the text that DuckDB makes of those in files, so that different ones stay so; all else as it is."""
+    if not isinstance(value, bytes):
+        return value
+    return "".join(chr(byte) if byte in _SHOWN else f"\\x{byte:02X}" for byte in value)
 
 
 def _arrow_texts(native: Any) -> tuple[AnyArray, list[str]] | None:
@@ -170,7 +183,11 @@ def _numbers(name: str, series: nw.Series[Any]) -> Column:
         if not absent.any():
             return from_numbers(name, series.to_numpy())
         return from_numbers(name, np.asarray(series.fill_null(0).to_numpy()), missing=absent)
-    return from_numbers(name, np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    return from_numbers(name, _floats(series))
+
+
+def _floats(series: nw.Series[Any]) -> FloatArray:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
 def _booleans(name: str, series: nw.Series[Any]) -> Column:
@@ -180,24 +197,62 @@ def _booleans(name: str, series: nw.Series[Any]) -> Column:
 
 
 def _times(name: str, series: nw.Series[Any], kind: str) -> Column:
-    absent = series.is_null().to_numpy().astype(bool)
-    instants = series.cast(nw.Datetime("us")) if kind == "date" else series
-    numbers = np.nan_to_num(np.asarray(instants.dt.timestamp("us").to_numpy(), dtype=np.float64))
-    if kind == "date":
-        numbers = np.floor(numbers / MICROSECONDS_PER_DAY)
-    return from_numbers(name, numbers, kind, absent)
+    infinite = _infinite_times(series)
+    if infinite.any():
+        # The greatest number is no instant in other units.
+        series = _without(series, infinite)
+    absent = series.is_null().to_numpy().astype(bool) & ~infinite
+    numbers = np.nan_to_num(_days(series) if kind == "date" else _microseconds(series))
+    return from_numbers(name, np.where(infinite, np.inf, numbers), kind, absent)
+
+
+def _microseconds(series: nw.Series[Any]) -> FloatArray:
+    return np.asarray(series.dt.timestamp("us").to_numpy(), dtype=np.float64)
+
+
+def _days(series: nw.Series[Any]) -> FloatArray:
+    """Dates as days since 1970. PyArrow knows more of them than microseconds reach."""
+    if not series.implementation.is_pyarrow():
+        return np.floor(_microseconds(series.cast(nw.Datetime("us"))) / MICROSECONDS_PER_DAY)
+    import pyarrow as pa
+
+    days = series.to_native().cast(pa.date32()).cast(pa.int32())
+    return np.asarray(days.to_numpy(), dtype=np.float64)
+
+
+def _without(series: nw.Series[Any], gone: BoolArray) -> nw.Series[Any]:
+    """A Series of PyArrow in which some values are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    native = series.to_native()
+    return arrow_series(pc.if_else(pa.array(gone), pa.scalar(None, native.type), native))
+
+
+def _infinite_times(series: nw.Series[Any]) -> BoolArray:
+    """Where dates and times of PyArrow are infinite: DuckDB writes the greatest number, or its negative."""
+    if not series.implementation.is_pyarrow():
+        return np.zeros(len(series), dtype=bool)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    native = series.to_native()
+    type_ = pa.int32() if native.type == pa.date32() else pa.int64()
+    greatest = int(np.iinfo(type_.to_pandas_dtype()).max)
+    found = pc.is_in(native.cast(type_), pa.array([greatest, -greatest], type_))
+    return np.asarray(found.to_numpy()).astype(bool)
 
 
 def _categories(name: str, series: nw.Series[Any], native: Any) -> Column:
     """Categorical columns keep their declared order if they declare one."""
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-        words = [as_word(category) for category in native.cat.categories]
+        words = [as_word(_readable(category)) for category in native.cat.categories]
         ordered = bool(native.cat.ordered)
         if len(set(words)) == len(words):
             return from_levels(name, np.asarray(native.cat.codes), words, ordered=ordered)
     if series.implementation.is_pyarrow():
         array = native.unify_dictionaries().combine_chunks()
-        words = [as_word(category) for category in array.dictionary.to_pylist()]
+        words = [as_word(_readable(category)) for category in array.dictionary.to_pylist()]
         if len(set(words)) == len(words):
             return from_levels(name, array.indices.fill_null(-1).to_numpy(), words, ordered=bool(native.type.ordered))
     if isinstance(series.dtype, nw.Enum):

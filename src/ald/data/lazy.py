@@ -17,7 +17,7 @@ import numpy as np
 from ald.arrays import FloatArray, IntArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
-from ald.data.engines.engine import Engine, Shape, one_row
+from ald.data.engines.engine import Engine, PolarsEngine, Shape, UncountableError, one_row
 from ald.data.engines.failures import told
 from ald.data.engines.protocols import Kept, Marginal
 from ald.data.frames import Opened, arrow_series, series_column
@@ -31,6 +31,8 @@ _SOURCE = "the data"
 # is looked at more closely.
 _PIECES = 1 << 17
 _ZOOMS = 4
+# Ranges that are wider or narrower than these are counted in other units.
+_WIDEST, _NARROWEST, _STRETCH = 1e308, 1e-300, 2.0**600
 # Engines may be wrong about numbers of different values by this factor.
 _UNSURE = 1.3
 # A piece has too many rows from this share of all on.
@@ -107,11 +109,28 @@ def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened:
     check_names(names, _SOURCE)
     wanted = names if reading.needed is None else list(reading.needed)
     # Whatever has a role is looked for before anything is counted: that may take long.
-    for name in (*wanted, *sorted(reading.exact), *reading.kinds):
-        if name not in names:
-            raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
+    _check_there((*wanted, *sorted(reading.exact), *reading.kinds), names)
     frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
     return _Counting(engine, engine.numbered(frame), wanted, reading, opened).table()
+
+
+def collected(frame: nw.LazyFrame[Any], only: Sequence[str] | None) -> nw.DataFrame[Any]:
+    """The rows of a lazy frame as they stand, with all columns or only some; no other one is computed."""
+    engine = engine_of(frame)
+    with told(engine.name, engine.failures):
+        engine.check(frame)
+        names = [str(name) for name in frame.collect_schema().names()]
+        check_names(names, _SOURCE)
+        wanted = {f"c{names.index(name)}": name for name in _check_there(names if only is None else only, names)}
+        return engine.numbered(frame).select(list(wanted)).collect().rename(wanted)
+
+
+def _check_there(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """What is wanted, if all of it is there."""
+    for name in wanted:
+        if name not in names:
+            raise ColumnError(f"there is no column {shorten(name)!r} in {_SOURCE}. {nearest(name, names)}")
+    return wanted
 
 
 def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
@@ -124,7 +143,18 @@ def engine_of(frame: nw.LazyFrame[Any]) -> Engine:
         from ald.data.engines.dask import DaskEngine
 
         return DaskEngine()
-    return Engine()
+    if frame.implementation.is_duckdb():
+        from ald.data.engines.duckdb import DuckDBEngine
+
+        return DuckDBEngine()
+    return PolarsEngine() if frame.implementation.is_polars() else Engine()
+
+
+def _uncountable(name: str, kind: str) -> ColumnError:
+    return ColumnError(
+        f"column {shorten(name)!r} of {_SOURCE} holds values of type {kind}, which cannot be counted: "
+        "name the attributes to audit, without it, or make a column of words of it"
+    )
 
 
 class _Counting:
@@ -138,17 +168,18 @@ class _Counting:
         self.types = dict(zip(names, frame.collect_schema().dtypes(), strict=True))
         for name, dtype in self.types.items():
             if isinstance(dtype, (nw.List, nw.Array, nw.Struct)) or dtype == nw.Object:
-                raise ColumnError(
-                    f"column {shorten(name)!r} of {_SOURCE} holds values of type {dtype}, which cannot be counted: "
-                    "name the attributes to audit, without it, or make a column of words of it"
-                )
+                raise _uncountable(name, str(dtype))
         self.rows = 0
         self.shapes: dict[str, Shape] = {}
         self.cut: dict[str, Cut] = {}
 
     def table(self) -> Table:
         """The counted rows."""
-        self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
+        try:
+            self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
+        except UncountableError as error:
+            name = next(name for name, column in self.column.items() if column == error.column)
+            raise _uncountable(name, error.kind) from None
         if self.rows == 0:
             raise InputError(f"{_SOURCE} has no rows")
         self.shapes = {name: by_column[column] for name, column in self.column.items()}
@@ -310,12 +341,14 @@ def _edges(frame: nw.LazyFrame[Any], column: str, found: _Range, bins: int) -> F
 
 def _pieces(finite: nw.LazyFrame[Any], low: float, high: float, zooms: int) -> tuple[IntArray, FloatArray]:
     """Rows per piece of a range and the largest value in each, ascending; pieces with very many rows in finer ones."""
-    scale = _PIECES / (high - low) if high > low else 0.0
-    if not np.isfinite(scale) or scale == 0.0:
+    if not low < high:
         rows = int(one_row(finite.select(nw.len().alias("n")))["n"])
         return np.array([rows]), np.array([high])
     x = nw.col("x")
-    numbered = finite.with_columns(((x - low) * scale).floor().alias("piece"))
+    # Neither the width of a range nor how many pieces make a unit may overflow: a power of two changes no digit.
+    unit = 0.5 if high / 2 - low / 2 > _WIDEST / 2 else _STRETCH if high - low < _NARROWEST else 1.0
+    scale = _PIECES / (high * unit - low * unit)
+    numbered = finite.with_columns(((x * unit - low * unit) * scale).floor().alias("piece"))
     asked = numbered.group_by("piece").agg(nw.len().alias("n"), x.min().alias("low"), x.max().alias("high"))
     found = asked.collect("pyarrow").sort("piece")
     n = found.get_column("n").to_numpy().astype(np.int64)

@@ -12,10 +12,12 @@ import dask.dataframe as dd
 import fsspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ald
-from ald import InputError
+from ald import ColumnError, InputError
 from ald.data.reading import Reading
 from tests.engine_data import awkward
 from tests.sampling import hashed_sampling
@@ -122,3 +124,44 @@ def test_frames_that_fail() -> None:
     with pytest.raises(InputError, match="Dask failed on the data: the disk is gone") as caught:
         ald.audit(frame.map_partitions(fail, meta=frame._meta), outcome="b")
     assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_bytes(tmp_path: Path) -> None:
+    """Bytes that are no text stay apart, and have the words that they have without an engine."""
+    codes = np.random.default_rng(0).integers(0, 3, 2000)
+    frame = pd.DataFrame({"x": [bytes([250 + code]) for code in codes], "ok": codes % 2})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()
+    assert [attribute.distinct for attribute in found.data_summary.attributes] == [3]
+
+
+# Dask makes pandas say so of Parquet files without an index.
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+@pytest.mark.parametrize(
+    ("value", "type_", "kind"),
+    [
+        ([1], pa.list_(pa.int64()), "ndarray"),
+        ([("k", 1)], pa.map_(pa.string(), pa.int64()), "list"),
+        ({"k": 1}, pa.struct({"k": pa.int64()}), "dict"),
+    ],
+)
+def test_nested_values(tmp_path: Path, value: Any, type_: pa.DataType, kind: str) -> None:
+    """Columns of lists and the like are named in an error of one line, and do no harm where they are not needed."""
+    frame = pd.DataFrame({"x": [None, *[value] * 999], "z": [0, 1] * 500, "ok": [0, 0, 1, 1] * 250})
+    schema = pa.schema({"x": type_, "z": pa.int64(), "ok": pa.int64()})
+    pq.write_table(pa.Table.from_pandas(frame, schema), tmp_path / "a.parquet")
+    with pytest.raises(ColumnError, match=rf"^column 'x' of the data holds values of type {kind}, which") as caught:
+        ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert "\n" not in str(caught.value)
+    found = ald.audit(tmp_path / "a.parquet", engine="dask", attributes=["z"], **OPTIONS)
+    assert found.data_summary.rows == 1000
+
+
+def test_half_floats(tmp_path: Path) -> None:
+    """Numbers of sixteen bits are numbers like any other."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=2000).astype(np.float16), "ok": rng.integers(0, 2, 2000)})
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()

@@ -93,6 +93,18 @@ def test_bins(session: Any, tmp_path: Path) -> None:
     assert found.n_rows == expected.n_rows
 
 
+def test_bytes_and_wide_ranges(session: Any, tmp_path: Path) -> None:
+    """Bytes that are no text stay apart, as without an engine, and a range that no double holds is cut into bins."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 9000)
+    frame = decisions(9000)[["hired"]].assign(code=[bytes([250 + code]) for code in codes])
+    frame["wide"] = 1.7e308 * rng.uniform(-1, 1, 9000)
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    found, expected = load(read(session, tmp_path / "a.parquet"), reading=Reading()), load(tmp_path / "a.parquet")
+    assert found["code"].levels == expected["code"].levels == ("\\xFA", "\\xFB", "\\xFC")
+    assert found["wide"].n_codes > 3000
+
+
 def jobs(session: Any, group: str) -> int:
     return len(session.sparkContext.statusTracker().getJobIdsForGroup(group))
 

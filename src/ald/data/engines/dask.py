@@ -14,7 +14,7 @@ import pyarrow as pa
 from ald.arrays import AnyArray, FloatArray, IntArray
 from ald.data import bins
 from ald.data.engines.arrow import merged_marginals, partition_marginals, row_keys, sum_by_key
-from ald.data.engines.engine import Engine, Shape, lazy
+from ald.data.engines.engine import Engine, Shape, UncountableError, lazy
 from ald.data.engines.protocols import Gatherer, Kept, Marginal, RowCoder, Summand
 
 # What Dask, and those who read files for it, raise where they cannot.
@@ -29,9 +29,23 @@ class DaskEngine(Engine):
     name = "Dask"
     failures = FAILURES
 
+    def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        # Pandas does not group by half floats.
+        frame = super().numbered(frame)
+        half = [name for name, dtype in frame.collect_schema().items() if dtype == nw.Float16]
+        return frame.with_columns(nw.col(*half).cast(nw.Float64)) if half else frame
+
     def look(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> tuple[int, dict[str, Shape]]:
         native = frame.to_native()
-        known, distinct = dask.compute(native.count(), {column: native[column].nunique_approx() for column in columns})
+        asked = {column: native[column].nunique_approx() for column in columns}
+        try:
+            known, distinct = dask.compute(native.count(), asked)
+        except TypeError:
+            # What objects are is not known before.
+            for part in dask.compute(*(dask.delayed(_uncountable)(part) for part in native.to_delayed())):
+                for column, kind in part.items():
+                    raise UncountableError(column, kind) from None
+            raise
         rows = len(native)
         return rows, {c: Shape(distinct=round(distinct[c]), known=int(known[c])) for c in columns}
 
@@ -44,6 +58,17 @@ class DaskEngine(Engine):
 
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
         return DaskRows(frame.to_native())
+
+
+def _uncountable(part: Any) -> dict[str, str]:
+    """The columns of a partition with values that cannot be compared, and the type of one of them."""
+    found = {}
+    for column in part.select_dtypes(object):
+        kinds = {type(value) for value in part[column]}
+        names = [kind.__name__ for kind in kinds if kind.__hash__ is None]
+        if names:
+            found[column] = min(names)
+    return found
 
 
 def _cut(part: Any, edges: Mapping[str, FloatArray]) -> Any:

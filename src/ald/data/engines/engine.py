@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
+from narwhals.exceptions import NarwhalsError
 
 from ald.arrays import FloatArray
 from ald.data.columns import MICROSECONDS_PER_DAY
@@ -25,6 +26,14 @@ class Shape:
     known: int
 
 
+class UncountableError(Exception):
+    """A column, by its place, holds values that cannot be compared; `kind` says which."""
+
+    def __init__(self, column: str, kind: str) -> None:
+        super().__init__(column, kind)
+        self.column, self.kind = column, kind
+
+
 class Engine:
     """An engine that can only group and count. Frames have the columns c0, c1, ...
 
@@ -32,17 +41,17 @@ class Engine:
     """
 
     name = "the engine"
-    failures: tuple[type[Exception], ...] = ()
+    failures: tuple[type[Exception], ...] = (OSError, NarwhalsError)
 
     def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """The frame with its columns as c0, c1, ..., whatever their names are."""
         return frame.rename({name: f"c{i}" for i, name in enumerate(frame.collect_schema().names())})
 
     def check(self, frame: nw.LazyFrame[Any]) -> None:
-        """Raises if this is something that has no end."""
+        """Raises if this is something that has no end, or whose names repeat."""
 
     def look(self, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> tuple[int, dict[str, Shape]]:
-        """The number of rows, and the shape of every column."""
+        """The number of rows, and the shape of every column; `UncountableError` where values cannot be compared."""
         asked = [nw.len().alias("rows")]
         for column in columns:
             asked += [nw.col(column).n_unique().alias(f"{column}_d"), nw.col(column).count().alias(f"{column}_k")]
@@ -80,6 +89,12 @@ class Engine:
     def kept(self, frame: nw.LazyFrame[Any]) -> Kept | None:
         """The rows as something that our functions can be sent to; None if the engine only groups and counts."""
         return None
+
+
+class PolarsEngine(Engine):
+    """Polars, whose lazy frames are collected."""
+
+    name = "Polars"
 
 
 def lazy(native: Any) -> nw.LazyFrame[Any]:
