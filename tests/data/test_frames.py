@@ -177,7 +177,8 @@ def test_bytes_are_words_as_in_a_file(tmp_path: Path) -> None:
     expected = load(tmp_path / "x.parquet")["x"]
     assert len(expected.levels) == 6
     coded = pa.table({"x": table["x"].dictionary_encode()})
-    for frame in (table, coded, pd.DataFrame({"x": values}), coded.to_pandas(), pl.DataFrame({"x": values})):
+    frames = pd.DataFrame({"x": values}), coded.to_pandas(), pl.DataFrame({"x": values})
+    for frame in (table, coded, *frames, {"x": values}):
         column = load(frame)["x"]
         assert (column.levels, column.codes.tolist()) == (expected.levels, expected.codes.tolist())
 

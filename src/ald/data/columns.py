@@ -26,6 +26,8 @@ MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", "
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 _WHOLE = re.compile(r"[-+]?\d{16,4000}")
+# Bytes that stand for themselves in texts.
+_SHOWN = frozenset(range(32, 127)) - frozenset(b"\"'\\")
 # Whole numbers from here on may be equal in floating point, and yet different.
 _EXACT = 2**53
 # Integer columns with a range up to this many times the rows are coded by counting instead of sorting.
@@ -396,10 +398,15 @@ def _as_microseconds(value: Any) -> float:
 
 
 def as_word(value: object) -> str:
-    """A value as the name of a level: whole floats lose their ".0", so that 1 and 1.0 are one level."""
+    """A value as the name of a level: whole floats lose their ".0", so that 1 and 1.0 are one level.
+
+    Bytes are the text that DuckDB makes of those in files: different ones stay different.
+    """
     if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < 1e15:
         return str(int(value))
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    if isinstance(value, bytes):
+        return "".join(chr(byte) if byte in _SHOWN else f"\\x{byte:02X}" for byte in value)
+    return str(value)
 
 
 def is_interval_kind(kind: str) -> bool:

@@ -17,9 +17,6 @@ from ald.data.texts import code_chunks
 from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
 
-# Bytes that stand for themselves in texts.
-_SHOWN = frozenset(range(32, 127)) - frozenset(b"\"'\\")
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Opened:
@@ -148,14 +145,7 @@ def _column(name: str, series: nw.Series[Any]) -> Column:
 
         codes, words = _arrow_texts(native) or pd.factorize(native)
         return from_levels(name, codes, [str(word) for word in words])
-    return from_objects(name, [_readable(value) for value in series.to_list()])
-
-
-def _readable(value: Any) -> Any:
-    """Bytes as the text that DuckDB makes of those in files, so that different ones stay so; all else as it is."""
-    if not isinstance(value, bytes):
-        return value
-    return "".join(chr(byte) if byte in _SHOWN else f"\\x{byte:02X}" for byte in value)
+    return from_objects(name, series.to_list())
 
 
 def _arrow_texts(native: Any) -> tuple[AnyArray, list[str]] | None:
@@ -246,13 +236,13 @@ def _infinite_times(series: nw.Series[Any]) -> BoolArray:
 def _categories(name: str, series: nw.Series[Any], native: Any) -> Column:
     """Categorical columns keep their declared order if they declare one."""
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):
-        words = [as_word(_readable(category)) for category in native.cat.categories]
+        words = [as_word(category) for category in native.cat.categories]
         ordered = bool(native.cat.ordered)
         if len(set(words)) == len(words):
             return from_levels(name, np.asarray(native.cat.codes), words, ordered=ordered)
     if series.implementation.is_pyarrow():
         array = native.unify_dictionaries().combine_chunks()
-        words = [as_word(_readable(category)) for category in array.dictionary.to_pylist()]
+        words = [as_word(category) for category in array.dictionary.to_pylist()]
         if len(set(words)) == len(words):
             return from_levels(name, array.indices.fill_null(-1).to_numpy(), words, ordered=bool(native.type.ordered))
     if isinstance(series.dtype, nw.Enum):
