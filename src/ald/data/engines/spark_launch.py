@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -97,12 +98,14 @@ def launch(master: str | None) -> Errors | None:
             failed.append(error)
         is_done.set()
 
-    Thread(target=start, name="ald-spark", daemon=True).start()
     try:
+        Thread(target=start, name="ald-spark", daemon=True).start()
         while not is_done.wait(_MOMENT):  # a join that is interrupted takes the thread for ended, until Python 3.12
             pass
     except BaseException:
-        while not processes and not is_done.wait(_MOMENT):
+        # An interrupt may come before the thread began, and then it never does.
+        end = time.monotonic() + _END
+        while not processes and not is_done.wait(_MOMENT) and time.monotonic() < end:
             pass
         for process in processes:
             _end(process)
