@@ -16,7 +16,15 @@ kernels = [
         optional=True,
         extra_compile_args=["-O3", "-ffp-contract=off"],
     )
-    for name in ("data/_draw", "data/_texts", "search/_evidence", "search/_kernel", "search/_packed", "search/_tables")
+    for name in (
+        "data/_draw",
+        "data/_texts",
+        "search/_evidence",
+        "search/_kernel",
+        "search/_packed",
+        "search/_tables",
+        "search/everyone/_lanes",
+    )
 ]
 
 setup(ext_modules=kernels, options={"bdist_wheel": {"py_limited_api": "cp311"}})

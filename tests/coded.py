@@ -35,7 +35,7 @@ def coded(columns: Any, **options: Any) -> AuditData:
     """The columns as an audit codes them: outcome `y`, or `prediction` and `truth`."""
     roles = {"outcome": "y"} if "y" in columns else {"prediction": "prediction", "truth": "truth"}
     cells = OUTCOME_CELLS if "y" in columns else CELLS
-    return prepare(load(columns), Roles(**roles | options), cells).data
+    return prepare(load(columns), Roles(**roles | options), cells).whole
 
 
 def forest_of(data: AuditData, rates: RateCounter, trees: int = 8, seed: int = 0, **rules: Any) -> Forest:

@@ -48,6 +48,46 @@ def decisions(n: int = 800, seed: int = 2) -> Columns:
     }
 
 
+def strata_before(finding: Any, data: Any) -> Any:
+    """Per row a number of its memberships in the groups that were tested before this one."""
+    number: Any = 0
+    for group in finding.given_groups:
+        number = 2 * number + group.mask(data)
+    return number
+
+
+def rates_within(hits: Any, inside: Any, outside: Any, strata: Any) -> tuple[float, float]:
+    """The rates inside and outside, as means over strata with the weights of Mantel and Haenszel, by a plain loop."""
+    strata = np.broadcast_to(strata, hits.shape)
+    total, sums = 0.0, [0.0, 0.0]
+    for stratum in np.unique(strata):
+        sides = [side & (strata == stratum) for side in (inside, outside)]
+        people = [int(side.sum()) for side in sides]
+        if min(people) > 0:
+            weight = people[0] * people[1] / sum(people)
+            total += weight
+            sums = [old + weight * hits[side].mean() for old, side in zip(sums, sides, strict=True)]
+    return sums[0] / total, sums[1] / total
+
+
+def cutoff(n: int, seed: int) -> tuple[Columns, float]:
+    """A score at one value of which outcomes and a group's share jump, and that value; given it, the group is like all.
+
+    Arrays: `score`, `group` (yes or no), `region` and `age` that mean nothing, and the outcome `y`.
+    """
+    rng = np.random.default_rng([seed, 13])
+    score, at = rng.normal(size=n), float(rng.normal(scale=0.6))
+    above = score > at
+    columns = {
+        "score": score,
+        "group": np.where(rng.random(n) < 0.1 + 0.8 * above, "yes", "no"),
+        "region": rng.choice(["north", "east", "south", "west"], n),
+        "age": np.floor(rng.uniform(18, 80, n)),
+        "y": (rng.random(n) < 0.2 + 0.6 * above).astype(int),
+    }
+    return columns, at
+
+
 def hostile(names: list[str], levels: list[str], n: int = 400) -> Columns:
     """One strongly related nominal column per name, with these levels, and an outcome `y`."""
     rng = np.random.default_rng(3)

@@ -16,7 +16,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 import ald
 from ald.datasets import load_berkeley
 from ald.findings import Finding
-from tests.tables import decisions, people
+from tests.tables import decisions, people, rates_within, strata_before
 
 BERKELEY: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
 
@@ -242,7 +242,7 @@ def test_rates_are_those_of_the_population() -> None:
     assert found.psi == pytest.approx(np.average(women.y, weights=women.w) - np.average(men.y, weights=men.w))
     assert found.share == pytest.approx(women.w.sum() / frame.w.sum())
     assert found.size == len(women)
-    assert found.counts_inside == {"unfavourable": (women.y == 0).sum(), "favourable": women.y.sum()}
+    assert found.counts_inside == {"negative": (women.y == 0).sum(), "positive": women.y.sum()}
     model = smf.wls("y ~ sex", frame.assign(sex=frame.sex == "F"), weights=frame.w).fit(cov_type="HC1")
     assert found.interval == pytest.approx(model.conf_int().loc["sex[T.True]"], rel=0.02)
     assert found.test == "Rao-Scott for weights"
@@ -396,7 +396,7 @@ def halves_of() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_only_one_direction_is_listed(direction: str, sign: int) -> None:
     """Listed groups differ in the direction that was asked for, and p is that of the one-sided test, by SciPy."""
     last, this = halves_of()
-    audit = ald.audit(split=(last, this), outcome="y", trees=5, direction=direction)
+    audit = ald.audit(split=(last, this), outcome="y", favourable=1, trees=5, direction=direction)
     assert audit.groups
     for found in audit.groups:
         assert np.sign(found.psi or 0) == sign
@@ -412,7 +412,7 @@ def test_one_sided_tests_of_named_groups(group: str) -> None:
     """One-sided p-values of both directions add up to 1 where the test is chi2, and are SciPy's where it is exact."""
     columns = people(400)
     low, both, high = (
-        ald.assess(columns, group, outcome="y", direction=direction).named[0]
+        ald.assess(columns, group, outcome="y", favourable=1, direction=direction).named[0]
         for direction in ("disadvantaged", "both", "advantaged")
     )
     mask = ald.Criterion.parse(group, columns).mask(columns)
@@ -435,7 +435,7 @@ def test_a_false_negative_is_a_disadvantage() -> None:
     truth = rng.integers(0, 2, n)
     said = np.where((group == "a") & (rng.random(n) < 0.3), 0, truth)
     columns = {"g": group, "said": said, "true": truth}
-    options: dict[str, Any] = {"prediction": "said", "truth": "true", "notion": "false negative rate"}
+    options: dict[str, Any] = {"prediction": "said", "truth": "true", "favourable": 1, "notion": "false negative rate"}
     (worse,) = ald.assess(columns, "g = a", direction="disadvantaged", **options).named
     (better,) = ald.assess(columns, "g = a", direction="advantaged", **options).named
     assert worse.parts["fnr"] == better.parts["fnr"] > 0.2
@@ -451,11 +451,15 @@ def test_compared_with_all() -> None:
     assert [str(f.criterion) for f in everyone.candidates] == [str(f.criterion) for f in rest.candidates]
     for a, b in zip(everyone.candidates, rest.candidates, strict=True):
         mask = a.criterion.mask(this)
-        assert a.rates_outside["selection"] == pytest.approx(y.mean())
-        assert a.psi == pytest.approx(y[mask].mean() - y.mean())
+        assert a.psi_crude is None or a.psi_crude == pytest.approx(y[mask].mean() - y.mean())
+        assert 0 < a.psi / b.psi < 1
         assert a.log10_p == pytest.approx(b.log10_p)
-        # The interval shrinks as psi does: by the share of all others.
-        assert a.interval[1] - a.interval[0] == pytest.approx((1 - mask.mean()) * (b.interval[1] - b.interval[0]))
+        # The interval shrinks as psi does.
+        assert a.interval == pytest.approx([a.psi / b.psi * end for end in b.interval])
+    (first,) = (a for a in everyone.candidates if not a.given_groups)
+    mask = first.criterion.mask(this)
+    assert first.rates_outside["selection"] == pytest.approx(y.mean())
+    assert first.psi == pytest.approx(y[mask].mean() - y.mean())
 
 
 def test_compared_with_a_group() -> None:
@@ -472,8 +476,9 @@ def test_compared_with_a_group() -> None:
         assert sum(found.counts_outside.values()) == others.sum()
         if found.undefined:
             continue
-        assert found.psi == pytest.approx(y[mask].mean() - y[others].mean())
-    first = audit.candidates[0]
+        rates = rates_within(y, mask, others, strata_before(found, this))
+        assert (found.rates_inside["selection"], found.rates_outside["selection"]) == pytest.approx(rates)
+    (first,) = (found for found in audit.candidates if not found.given_groups)
     mask = first.criterion.mask(this)
     assert first.statistic == pytest.approx(
         stats.chi2_contingency(table_of(mask, marked & ~mask, y), correction=False).statistic
@@ -563,13 +568,14 @@ def test_several_outcomes() -> None:
     for found in audit.candidates:
         assert found.outcome is not None
         mask, y = found.criterion.mask(this), values[found.outcome]
-        assert found.psi == pytest.approx(y[mask].mean() - y[~mask].mean())
-        assert found.counts_inside["favourable"] == (y & mask).sum()
+        inside, outside = rates_within(y, mask, ~mask, strata_before(found, this))
+        assert found.psi == pytest.approx(inside - outside)
+        assert found.counts_inside["positive"] == (y & mask).sum()
     ps = [found.p_value for found in audit.candidates if not found.undefined]
     assert [found.p_adjusted for found in audit.candidates] == pytest.approx(stats.false_discovery_control(ps))
     assert {entry.outcome for entry in audit.detectable} == {"hired", "promoted"}
     assert sum(audit.data_summary.cells.values()) == 5000
-    assert audit.data_summary.cells["hired favourable and promoted unfavourable"] == sum(
+    assert audit.data_summary.cells["hired positive and promoted negative"] == sum(
         ((np.asarray(c["hired"]) == 1) & (np.asarray(c["promoted"]) == "same")).sum() for c in (last, this)
     )
 
@@ -701,7 +707,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "cluster": {"cluster": "person"},
     "weights": {"survey_weights": "w"},
     "all": {"given": ["hour"], "given_bins": 3, "cluster": "person", "survey_weights": "w", "reference": "sex = M"},
-    "direction": {"direction": "disadvantaged", "reference": "all", "fraction": 0.4},
+    "direction": {"favourable": 1, "direction": "disadvantaged", "reference": "all", "fraction": 0.4},
     "outcomes": {"outcome": ["y", "z"], "groups_of_interest": ["sex = F", "hour > 12"]},
     "repeats": {"cluster": "person", "repeats": 2},
 }

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import ald
 from ald.auditing import Audit
 from ald.datasets import make_synthetic
 from ald.findings import Finding
+from ald.score import Tables
 from ald.search.growth import GrowthRules
-from ald.statistics import newcombe
 from ald.steps import minimum_rows
 from tests.tables import people, public_data
 
@@ -47,12 +46,32 @@ def test_presets_search_differently() -> None:
 
 
 def test_groups_are_tested_given_earlier_ones() -> None:
-    """A group that partly repeats one before it has a larger p than its own chi2, and says why."""
+    """Later groups name those before them, are tested within their strata, and show the crude psi beside theirs."""
     audit = ald.audit(make_synthetic(1, n=6000, rho=0.3, seed=0), outcome="y", trees=3)
-    repeated = [found for found in audit.candidates if "given earlier groups" in found.test]
-    assert repeated
-    for found in repeated:
-        assert found.log10_p * np.log(10) > stats.chi2.logsf(found.statistic, 1)
+    in_order = sorted(audit.candidates, key=lambda found: len(found.given_groups))
+    assert len(in_order) > 2
+    for i, found in enumerate(in_order):
+        assert [*found.given_groups] == [earlier.criterion for earlier in in_order[:i]]
+        assert found.test.startswith("stratified") == (i > 0)
+        assert (found.psi_crude is None) == (i == 0)
+
+
+def test_a_later_group_has_the_sign_of_its_difference_given_the_first() -> None:
+    """Where a group looks better off only because of another one, it is listed as worse off, by the same difference."""
+    rng = np.random.default_rng(1)
+    a = rng.random(8000) < 0.5
+    b = rng.random(8000) < np.where(a, 0.75, 0.25)
+    y = (rng.random(8000) < 0.3 + 0.35 * a - 0.1 * b).astype(int)
+    columns = {"a": np.where(a, "x", "z"), "b": np.where(b, "x", "z"), "y": y}
+    first, later = ald.audit(columns, outcome="y").groups
+    assert {str(first.criterion), str(later.criterion)} == {"a = x", "b = x"}
+    assert later.psi < 0 < later.psi_crude
+    assert later.interval[1] < 0
+    towards = [
+        {str(found.criterion) for found in ald.audit(columns, outcome="y", favourable=1, direction=direction).groups}
+        for direction in ("disadvantaged", "advantaged")
+    ]
+    assert "b = x" in towards[0] - towards[1]
 
 
 def test_without_exploring_the_leaves_are_tested() -> None:
@@ -194,23 +213,37 @@ def test_halves() -> None:
 
 def recomputed(found: Finding, level: float) -> list[float]:
     inside, outside = found.counts_inside, found.counts_outside
-    numbers = [inside["favourable"], sum(inside.values()), outside["favourable"], sum(outside.values())]
-    return [float(bound[0]) for bound in newcombe(*np.array(numbers)[:, None], level)]
+    numbers = [inside["positive"], sum(inside.values()), outside["positive"], sum(outside.values())]
+    hits_in, base_in, hits_out, base_out = np.array(numbers)[:, None]
+    tables = Tables(hits_in=hits_in, base_in=base_in, hits_out=hits_out, base_out=base_out, by_margins=False)
+    return [float(bound) for bound in tables.interval(level)]
 
 
 @pytest.mark.parametrize("level", [0.05, 0.2])
 @pytest.mark.parametrize("groups", [1, 3])
 def test_listed_intervals_are_selective(level: float, groups: int) -> None:
-    """Listed groups have intervals at level * listed / tested; the unadjusted ones are at the level itself."""
+    """Significant groups have intervals at level * significant / tested; unadjusted ones are at the level itself."""
     audit = audited(level=level, groups=groups)
     tested = sum(not found.undefined for found in audit.candidates)
-    selective = level * len(audit.groups) / tested
+    significant = [found for found in audit.candidates if found.p_adjusted is not None and found.p_adjusted <= level]
+    selective = level * len(significant) / tested
     assert audit.groups
-    for found in audit.groups:
-        assert found.interval == pytest.approx(recomputed(found, selective), rel=1e-9)
-        assert found.interval_unadjusted == pytest.approx(recomputed(found, level), rel=1e-9)
+    for found in (*audit.groups, *significant):
+        if not found.given_groups:
+            assert found.interval == pytest.approx(recomputed(found, selective), rel=1e-9)
+            assert found.interval_unadjusted == pytest.approx(recomputed(found, level), rel=1e-9)
         assert found.interval_level == pytest.approx(1 - selective)
         assert found.interval[0] <= found.interval_unadjusted[0] <= found.psi <= found.interval[1]
+        assert not found.interval[0] <= 0 <= found.interval[1]
+
+
+def test_candidates_show_listed_groups_as_they_are_listed() -> None:
+    """A listed group among the candidates has the interval that the list has."""
+    audit = audited(groups=1, level=0.2)
+    listed = {found.criterion: found for found in audit.groups}
+    again = [found for found in audit.candidates if found.criterion in listed]
+    assert again == [listed[found.criterion] for found in again]
+    assert again
 
 
 def test_intervals_of_the_papers_search_are_plain() -> None:
@@ -406,3 +439,68 @@ def test_a_series_is_no_data_set() -> None:
     pd = pytest.importorskip("pandas")
     with pytest.raises(ald.InputError, match="Series"):
         ald.audit(pd.Series([0, 1]), outcome="y")
+
+
+def test_small_leaves_are_tested_exactly_except_in_the_papers_search() -> None:
+    """With explore=False leaves of few hits are tested exactly; the paper's search has chi2 throughout."""
+    rng = np.random.default_rng(4)
+    columns = {"a": rng.choice(list("pqrstu"), 2000), "x": rng.random(2000), "y": (rng.random(2000) < 0.01).astype(int)}
+    leaves = [f for f in ald.audit(columns, outcome="y", explore=False, alpha=1.0).candidates if not f.undefined]
+    assert leaves
+    assert {found.test for found in leaves} == {"exact"}
+    paper = [f for f in ald.audit(columns, outcome="y", preset="paper", alpha=1.0).candidates if not f.undefined]
+    assert paper
+    assert {found.test for found in paper} == {"chi2"}
+
+
+def rare(n: int = 400) -> dict[str, np.ndarray]:
+    """A sex that does not matter, and an outcome that one person has."""
+    rng = np.random.default_rng(0)
+    return {"sex": rng.choice(["f", "m"], n), "y": (np.arange(n) == 0).astype(int), "z": rng.integers(0, 2, n)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "why"),
+    [
+        (rare(), {"seed": 4}, "in the half that was searched, the selection rate is 0 for everyone"),
+        (
+            rare(),
+            {"seed": 1},
+            "in the half that was kept for the tests, the selection rate is 0 in and outside the group",
+        ),
+        (
+            {"sex": ["f"] * 10 + ["m"] * 390, "y": rare()["z"]},
+            {},
+            "in the half that was searched, no condition on one attribute gives a group of 20 people or more that "
+            "differs from 20 others or more",
+        ),
+        (
+            {"sex": rare()["sex"], "y": rare()["z"]},
+            {"explore": False, "alpha": 1e-4},
+            "in the half that was searched, no tree finds a split at alpha 0.0001",
+        ),
+    ],
+)
+def test_nothing_tested_has_its_reason_as_a_warning(columns: Any, options: dict[str, Any], why: str) -> None:
+    """Where no group could be tested, a warning says why; no report says that nothing was found."""
+    found = ald.audit(columns, outcome="y", **options)
+    assert found.n_tested == 0
+    assert f"no group could be tested: {why}" in found.warnings
+    assert found.report().headline == "Among 200 people, no group could be tested."
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert "no group could be tested" in text
+        assert "no group was found" not in text
+
+
+def test_each_question_without_a_test_has_its_reason() -> None:
+    """Of several questions, the warning names the one of which no group could be tested."""
+    data = rare()
+    found = ald.audit(
+        {"sex": data["sex"], "p": data["y"], "t": data["z"]},
+        prediction="p", truth="t", notion=["equalized odds", "accuracy"], seed=3,
+    )  # fmt: skip
+    (warning,) = found.warnings
+    assert warning.startswith("no group could be tested for equalized odds: ")
+    assert found.n_tested == 1
+    assert "no group was found with a significant disparity" in str(found)
+    assert ald.Audit.from_json(found.to_json()).n_tested == 1

@@ -102,7 +102,7 @@ class TestCommands:
         told = " ".join(given.split())
         assert "Asked about gender = female: psi +0.018" in told
         assert "corrected p 0.22: not significant (1,835 people" in told
-        assert "Without regard to department, psi would be -0.142 instead of +0.018." in told
+        assert "Unadjusted psi: -0.142; adjusted: +0.018." in told
         assert "given department = A: selection 82.4% against 62.1% (+0.203)" in told
         expected = ald.audit(
             ald.datasets.load_berkeley(),
@@ -535,6 +535,7 @@ class TestDesigns:
         result = run(
             *("audit", path, "--outcome", "y", "--trees", "3", "--given", "score,member", "--given-bins", "3"),
             *("--given-in-criteria", "--cluster", "person", "--survey-weights", "w", "--direction", "advantaged"),
+            *("--favourable", "1"),
             *("--reference", "sex = M", "--group-of-interest", "age > 45", "--group-of-interest", "age <= 30"),
             *("--fraction", "0.4", "--format", "json"),
         )
@@ -547,6 +548,7 @@ class TestDesigns:
             given_in_criteria=True,
             cluster="person",
             survey_weights="w",
+            favourable="1",
             direction="advantaged",
             reference="sex = M",
             groups_of_interest=["age > 45", "age <= 30"],

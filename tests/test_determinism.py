@@ -155,7 +155,7 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "cluster": {"cluster": "person", "repeats": 2},
     "survey": {"survey_weights": "w"},
     "everything": {"given": "score", "cluster": "person", "survey_weights": "w", "groups_of_interest": ["sex = F"]},
-    "reference": {"reference": "sex = M", "direction": "disadvantaged"},
+    "reference": {"reference": "sex = M", "favourable": 1, "direction": "disadvantaged"},
     "outcomes": {"outcome": ["y", "z"]},
     "split": {"split": "half"},
     "leaves": {"given": "member", "cluster": "person", "explore": False},

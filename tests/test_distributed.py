@@ -39,7 +39,7 @@ def little_memory() -> Iterator[None]:
         {"outcome": "hired", "preset": "paper", "trees": 5},
         {"outcome": "hired", "explore": False, "trees": 5, "seed": 3, "fraction": 0.3},
         {"prediction": "hired", "truth": "able", "notion": ["equalized odds", "predictive parity"], "trees": 5},
-        {"outcome": "hired", "split": "remote", "direction": "advantaged", "reference": "all"},
+        {"outcome": "hired", "favourable": 1, "split": "remote", "direction": "advantaged", "reference": "all"},
         {
             "outcome": "hired",
             "ranking": "magnitude",
@@ -60,6 +60,19 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
     assert everything(found) == everything(expected)
     assert expected.groups
     assert "counted where they are" in found.warnings[-1]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_nothing_tested_has_its_reason() -> None:
+    """Where no group could be tested, a warning says why, as on one machine."""
+    frame = decisions(2000).assign(hired=0)
+    frame.loc[7, "hired"] = 1
+    with hashed_sampling():
+        expected = ald.audit(frame, outcome="hired", trees=5)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+    assert everything(found) == everything(expected)
+    assert found.warnings[-1] == expected.warnings[-1]
+    assert expected.warnings[-1].startswith("no group could be tested: in the half that was ")
 
 
 @pytest.mark.usefixtures("little_memory")

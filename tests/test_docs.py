@@ -106,7 +106,8 @@ def test_command_lines_parse(page: Path) -> None:
     for line in "".join(blocks(read(page), "sh")).splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["ald"]:
-            COMMANDS[words[1]].make_context(words[1], words[2:])
+            parent = click.Context(cli, **cli.context_settings)
+            COMMANDS[words[1]].make_context(words[1], words[2:], parent=parent)
 
 
 def test_config_example_is_accepted(tmp_path: Path) -> None:
@@ -226,6 +227,12 @@ def test_constants_in_the_method() -> None:
     assert rows
     for module, name, value in rows:
         assert getattr(importlib.import_module(module), name) == pytest.approx(float(Fraction(value))), name
+
+
+def test_the_factor_of_several_rates_against_a_threshold() -> None:
+    """The pages say that p is multiplied by 2^R for R rates, as `ald.threshold` does, and not by 2R."""
+    for page, words in (("method", "p is multiplied by 2^R for R rates"), ("audits", "p times 2^R for R rates")):
+        assert words in " ".join(read(ROOT / "docs" / f"{page}.md").split())
 
 
 def test_every_key_of_the_document_is_documented() -> None:

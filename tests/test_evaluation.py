@@ -179,8 +179,8 @@ def stratified(data: AuditData, criteria: list[CodedCriterion], i: int, cells: t
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_in_order_takes_the_larger_p(seed: int) -> None:
-    """Each group's p is the larger of its own and that given all groups before it (Cochran-Mantel-Haenszel)."""
+def test_in_order_tests_within_the_groups_before(seed: int) -> None:
+    """The first group has Pearson's test, a later one that given all before it (Cochran-Mantel-Haenszel), alone."""
     data = random_data(seed, 4000)
     found = assess_in_order(CRITERIA, data, SP)
     for i, criterion in enumerate(CRITERIA):
@@ -189,21 +189,110 @@ def test_in_order_takes_the_larger_p(seed: int) -> None:
         if i > 0:
             given_others, is_large = stratified(data, CRITERIA, i, (0, 1))
             assert is_large
-            p = max(p, given_others.pvalue)
+            p = given_others.pvalue
         assert np.exp(found.log_p[i]) == pytest.approx(p, rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_everything_of_a_later_group_is_of_its_difference_within_strata(seed: int) -> None:
+    """psi, rates, interval and sign are those within the groups before; the crude psi is that of all people."""
+    data = random_data(seed, 3000)
+    found = assess_in_order(CRITERIA, data, SP)
+    intervals = found.intervals(0.05)
+    masks = [member_mask(criterion, data) for criterion in CRITERIA]
+    hit = data.cells == 1
+    for i in range(1, len(CRITERIA)):
+        pattern = np.stack(masks[:i], axis=1).astype(int) @ (1 << np.arange(i))
+        weights, rates = [], []
+        for stratum in np.unique(pattern):
+            sides = [(pattern == stratum) & side for side in (masks[i], ~masks[i])]
+            people = [data.counts[side].sum() for side in sides]
+            if min(people) > 0:
+                weights.append(people[0] * people[1] / sum(people))
+                rates.append([data.counts[side & hit].sum() / n for side, n in zip(sides, people, strict=True)])
+        inside, outside = np.average(rates, axis=0, weights=weights)
+        assert (found.rate_in[0, i], found.rate_out[0, i]) == pytest.approx((inside, outside))
+        assert found.psi[i] == pytest.approx(inside - outside)
+        crude = [data.counts[side & hit].sum() / data.counts[side].sum() for side in (masks[i], ~masks[i])]
+        assert found.psi_crude[i] == pytest.approx(crude[0] - crude[1])
+        assert (intervals.low[i] <= 0 <= intervals.high[i]) == (found.log_p[i] > np.log(0.05))
+        assert intervals.low[i] <= found.psi[i] <= intervals.high[i]
+    assert np.isnan(found.psi_crude[0])
+
+
+def test_a_reversal_has_the_sign_within_strata() -> None:
+    """Simpson's reversal: what is higher for the crude eye and lower within the group before is listed as lower."""
+    rng = np.random.default_rng(0)
+    a = rng.random(20_000) < 0.5
+    b = rng.random(20_000) < np.where(a, 0.8, 0.2)
+    y = rng.random(20_000) < 0.3 + 0.35 * a - 0.08 * b
+    data = coded({"a": a.astype(str), "b": b.astype(str), "y": y.astype(int)})
+    groups: list[CodedCriterion] = [(CodedCondition(0, 0, 0, (1,)),), (CodedCondition(1, 0, 0, (1,)),)]
+    for direction, low_p in ((0, True), (-1, True), (1, False)):
+        found = assess_in_order(groups, data, SP, Terms(direction=direction))
+        assert found.psi[1] == pytest.approx(-0.08, abs=0.03)
+        assert found.psi_crude[1] > 0.08
+        assert found.intervals(0.05).high[1] < 0
+        assert (found.log_p[1] < np.log(1e-3)) == low_p
+
+
+def test_no_group_is_disadvantaged_whose_every_rate_favours_it() -> None:
+    """Asked for disadvantaged groups, one whose rates all are to its advantage has p = 1, threshold or not."""
+    # False positives are to people's advantage, false negatives are not.
+    favoured, rest = np.array([100, 300, 50, 350]), np.array([300, 100, 200, 200])
+    for threshold in (0.0, 0.1):
+        for direction, is_listed in ((-1, False), (1, True)):
+            terms = Terms(direction=direction, threshold=threshold)
+            found = assess_counts(favoured[None], favoured + rest, ODDS, terms)
+            assert (found.log_p[0] < np.log(0.001)) == is_listed
+            assert is_listed or found.log_p[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "terms", [Terms(exact=True), Terms(exact=True, direction=1), Terms(exact=True, threshold=0.05)]
+)
+@given(case=counts(2, 60))
+def test_intervals_agree_with_the_reported_test(terms: Terms, case: tuple[np.ndarray, np.ndarray]) -> None:
+    """Whatever test is reported, the interval reaches the null exactly where the test does not reject at the level."""
+    inside, outside = case
+    assume(full(inside, outside))
+    found = assess_counts(inside[None], inside + outside, SP, terms)
+    p = float(np.exp(found.log_p[0]))
+    assume(abs(p - 0.05) > 1e-6)
+    intervals = found.intervals(0.05)
+    low, high = float(intervals.low[0]), float(intervals.high[0])
+    assert low - 1e-9 <= found.psi[0] <= high + 1e-9
+    if terms.direction:
+        assert (low > 0) == (p <= 0.05)
+    elif terms.threshold:
+        # Both tails count in the test, the near one alone in the interval.
+        assert p > 0.05 or low > terms.threshold or high < -terms.threshold
+    else:
+        assert (low <= 0 <= high) == (p > 0.05)
+
+
+def test_psi_of_several_rates_by_chance() -> None:
+    """A psi of several rates is on average what it is said to be by chance, where there is no disparity."""
+    rng = np.random.default_rng(0)
+    cells = rng.multinomial(1, [0.3, 0.2, 0.2, 0.3], (2000, 2000)).astype(np.int64)
+    inside, everyone = cells[:, :40].sum(axis=1), cells.sum(axis=1)
+    found = [assess_counts(i[None], e, ODDS) for i, e in zip(inside, everyone, strict=True)]
+    psi, expected = (np.mean([getattr(one, name)[0] for one in found]) for name in ("psi", "psi_by_chance"))
+    assert psi == pytest.approx(expected, rel=0.03)
+    assert psi > 0.08
+    assert np.isnan(assess_counts(inside[:1, :2], everyone[0, :2], SP).psi_by_chance[0])
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_in_order_with_two_rates(seed: int) -> None:
-    """With equalized odds, both the marginal and the stratified p are combined by Fisher's method before comparing."""
+    """With equalized odds, the p-values within strata are combined by Fisher's method."""
     data = random_data(seed, 8000, truth=True)
     found = assess_in_order(CRITERIA, data, ODDS)
-    marginal = assess(CRITERIA, data, ODDS).log_p
     for i in range(1, len(CRITERIA)):
         parts = [stratified(data, CRITERIA, i, cells) for cells in ((0, 1), (2, 3))]
         assert all(is_large for _, is_large in parts)
         combined = stats.combine_pvalues([part.pvalue for part, _ in parts], method="fisher").pvalue
-        assert np.exp(found.log_p[i]) == pytest.approx(max(combined, np.exp(marginal[i])), rel=1e-6)
+        assert np.exp(found.log_p[i]) == pytest.approx(combined, rel=1e-6)
 
 
 @settings(max_examples=20)
@@ -219,11 +308,12 @@ def test_later_groups_do_not_matter(seed: int, order: list[int], kept: int) -> N
 
 
 def test_a_group_told_again_adds_nothing() -> None:
-    """A group that was there before, or is the complement of one, has p = 1 given it."""
+    """A group that was there before, or is the complement of one, cannot be compared given it, and that is said."""
     data = random_data(0, 3000)
     rest = (CodedCondition(0, 0, 0, (1, 2)),)
     found = assess_in_order([CRITERIA[0], CRITERIA[0], rest], data, SP)
-    assert found.log_p[1:].tolist() == [0.0, 0.0]
+    assert np.isnan(found.log_p[1:]).all()
+    assert [found.reason(i) for i in range(3)] == ["", *["the groups before it leave nobody to compare with"] * 2]
     assert found.log_p[0] == assess([CRITERIA[0]], data, SP).log_p[0]
 
 

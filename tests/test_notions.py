@@ -92,7 +92,9 @@ def test_psi() -> None:
 def test_every_notion_can_be_audited(name: str) -> None:
     """Each notion gives rates that can be counted again from the cells."""
     audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=name, trees=3)
-    for finding in audit.candidates[:20]:
+    first = [finding for finding in audit.candidates if not finding.given_groups]
+    assert first
+    for finding in first:
         for rate in NOTIONS[name].rates:
             inside = np.array(list(finding.counts_inside.values()))
             base = inside[sorted(rate.base_cells)].sum()

@@ -29,7 +29,7 @@ def test_one_question_per_outcome() -> None:
 
 
 def test_every_outcome_sees_its_own_cells() -> None:
-    """Each question sees of the joint cells only whether its own outcome is favourable."""
+    """Each question sees of the joint cells only whether its own outcome is positive."""
     rows = list(product((0, 1), repeat=3)) * 4
     columns = {name: [row[i] for row in rows] for i, name in enumerate("xyz")} | {"a": ["p", "q"] * 16}
     config = AuditConfig(notion="statistical parity", outcome=("x", "y", "z"))
@@ -45,10 +45,10 @@ def test_every_outcome_sees_its_own_cells() -> None:
 def test_joint_cells_have_names() -> None:
     """The cells of several outcomes are named by all of them, the first outcome changing fastest."""
     assert joint_cells(AuditConfig(notion="statistical parity", outcome=("hired", "paid"))) == (
-        "hired unfavourable and paid unfavourable",
-        "hired favourable and paid unfavourable",
-        "hired unfavourable and paid favourable",
-        "hired favourable and paid favourable",
+        "hired negative and paid negative",
+        "hired positive and paid negative",
+        "hired negative and paid positive",
+        "hired positive and paid positive",
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ald.data.coded import Attribute
 from ald.evaluation import Assessment, assess_counts
 from ald.notions import NOTIONS
-from ald.ranking import listed, rank
+from ald.ranking import rank, significant
 from ald.search.tree import CodedCondition, CodedCriterion
 from ald.statistics import adjust
 
@@ -84,27 +84,38 @@ def test_undefined_comes_last(ranking: str) -> None:
     assessment = assessed([NAN, -0.1, NAN, -5.0], [0.9, 0.01, NAN, 0.1])
     criteria = [one(0), one(1, 2), one(3), one(1)]
     assert set(order(assessment, criteria, ranking)[:2]) == {1, 3}
-    assert listed(assessment, rank(assessment, criteria, ATTRIBUTES, ranking), 1.0, 4).tolist() == [3, 1]
+    assert significant(assessment, rank(assessment, criteria, ATTRIBUTES, ranking), 1.0).tolist() == [3, 1]
 
 
-@given(st.lists(st.floats(-20, 0.0), min_size=1, max_size=15), st.floats(0.001, 1.0), st.integers(1, 5))
-def test_only_significant_groups_are_listed(log_p: list[float], level: float, groups: int) -> None:
-    """Listed are the first groups in ranked order whose corrected p is at most the level, and no others."""
+@given(st.lists(st.floats(-20, 0.0), min_size=1, max_size=15), st.floats(0.001, 1.0))
+def test_significant_groups_in_order(log_p: list[float], level: float) -> None:
+    """Significant are the groups whose corrected p is at most the level, and no others, in ranked order."""
     assessment = assessed(log_p)
     ranked = rank(assessment, [one(0)] * len(log_p), ATTRIBUTES, "confidence")
-    significant = [i for i in ranked.tolist() if assessment.log_p_adjusted[i] <= np.log(level)]
-    assert listed(assessment, ranked, level, groups).tolist() == significant[:groups]
+    expected = [i for i in ranked.tolist() if assessment.log_p_adjusted[i] <= np.log(level)]
+    assert significant(assessment, ranked, level).tolist() == expected
+
+
+def test_magnitude_without_its_bias() -> None:
+    """With signs from other data, differences count in their direction: one of the other sign comes last."""
+    assessment = assessed([-3.0, -3.0, -3.0])
+    rates = np.array([[0.5, 0.7, 0.1]])
+    assessment = replace(
+        assessment, rate_in=rates, rate_out=np.full((1, 3), 0.4), expected=np.array([[1.0, -1.0, -1.0]])
+    )
+    assert assessment.magnitude.tolist() == pytest.approx([0.1, -0.3, 0.3])
+    assert order(assessment, ranking="magnitude") == [2, 0, 1]
 
 
 def test_level_one_lists_all_that_is_defined() -> None:
     """With level 1 every defined group is listed, p = 1 included, and no undefined one."""
     assessment = assessed([0.0, NAN, -0.5, -9.0])
     ranked = rank(assessment, [one(0)] * 4, ATTRIBUTES, "confidence")
-    assert listed(assessment, ranked, 1.0, 10).tolist() == [3, 2, 0]
+    assert significant(assessment, ranked, 1.0).tolist() == [3, 2, 0]
 
 
 def test_nothing_to_rank() -> None:
     """Without candidates the order and the list are empty."""
     assessment = assessed([])
     assert order(assessment) == []
-    assert listed(assessment, rank(assessment, [], ATTRIBUTES, "magnitude"), 0.05, 3).tolist() == []
+    assert significant(assessment, rank(assessment, [], ATTRIBUTES, "magnitude"), 0.05).tolist() == []

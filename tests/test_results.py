@@ -92,11 +92,14 @@ def test_the_heaviest_strata_are_shown() -> None:
 
 
 def test_only_listed_and_named_groups_have_strata() -> None:
-    """Candidates that are not listed are written out without strata: there may be very many of them."""
-    audit = ald.audit(people(2000), outcome="y", given="member", trees=4)
+    """Candidates that are not listed are written out without strata; those that are, as they are listed."""
+    audit = ald.audit(people(2000), outcome="y", given="member", trees=4, groups=1)
     assert audit.groups
     assert all(found.strata for found in audit.groups)
-    assert all(found.strata == () for found in audit.candidates)
+    listed = {group.criterion: group for group in audit.groups}
+    assert len(audit.candidates) > len(listed)
+    for found in audit.candidates:
+        assert found == listed[found.criterion] if found.criterion in listed else found.strata == ()
 
 
 def test_trees_of_all_questions_are_numbered_on() -> None:
@@ -108,3 +111,12 @@ def test_trees_of_all_questions_are_numbered_on() -> None:
     for found in audit.candidates:
         assert found.tree is not None
         assert (found.tree < 3) == (found.notion == "accuracy")
+
+
+@pytest.mark.parametrize("options", [{}, {"given": "member"}, {"ranking": "magnitude"}])
+def test_a_listed_group_is_the_same_among_the_candidates(options: dict[str, Any]) -> None:
+    """A listed group has one interval, the one that allows for its selection, wherever it is shown."""
+    audit = ald.audit(people(1000), outcome="y", trees=3, **options)
+    assert audit.n_candidates > len(audit.groups) > 0
+    assert all(group in audit.candidates for group in audit.groups)
+    assert all(group.interval_level > 1 - audit.config.level for group in audit.groups)

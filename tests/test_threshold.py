@@ -1,49 +1,13 @@
-"""Tests against an acceptable disparity."""
+"""Tests of several rates against an acceptable disparity."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from ald.notions import ACCURACY, NOTIONS, SELECTION, RateCounter
-from ald.statistics import chi2_2x2, chi2_log_sf
-from ald.threshold import one_rate_log_p, restricted_rates, several_rates_log_p
-
-TABLES = np.random.default_rng(3).integers(5, 200, (30, 4))
-
-
-@pytest.mark.parametrize("row", range(len(TABLES)))
-def test_threshold_zero_is_the_chi2_test(row: int) -> None:
-    """With threshold 0 the p-value is that of chi2 without correction."""
-    a, b, c, d = TABLES[row]
-    ours = one_rate_log_p(*(np.array([x]) for x in (a, a + b, c, c + d)), threshold=0.0)
-    expected = chi2_log_sf(chi2_2x2(*(np.array([x]) for x in (a, b, c, d))), np.array([1]))
-    assert ours[0] == pytest.approx(expected[0], rel=1e-9)
-
-
-@pytest.mark.parametrize("row", range(len(TABLES)))
-@pytest.mark.parametrize("boundary", [-0.2, 0.1])
-def test_restricted_rates_maximise_the_likelihood(row: int, boundary: float) -> None:
-    """The rates at the boundary are those that a numerical search for the largest likelihood finds."""
-    a, b, c, d = (float(x) for x in TABLES[row])
-
-    def loss(p: float) -> float:
-        q = p - boundary
-        return -(a * np.log(p) + b * np.log1p(-p) + c * np.log(q) + d * np.log1p(-q))
-
-    low, high = max(boundary, 0.0) + 1e-9, min(1 + boundary, 1.0) - 1e-9
-    best = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-12}).x
-    inside, outside = restricted_rates(*(np.array([x]) for x in (a, a + b, c, c + d)), difference=np.array([boundary]))
-    assert (inside[0], outside[0]) == pytest.approx((best, best - boundary), abs=1e-6)
-
-
-def test_larger_thresholds_never_give_smaller_p_values() -> None:
-    """What is significant beyond a threshold is significant beyond every smaller one."""
-    columns = [TABLES[:, 0], TABLES[:, :2].sum(axis=1), TABLES[:, 2], TABLES[:, 2:].sum(axis=1)]
-    values = [one_rate_log_p(*columns, threshold=t) for t in (0.0, 0.05, 0.1, 0.2)]
-    assert np.all(np.diff(values, axis=0) >= -1e-9)
+from ald.threshold import several_rates_log_p
 
 
 def test_several_rates_use_the_mean_of_absolute_differences() -> None:

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ald import finer
 from ald.arrays import IntArray
 from ald.config import AuditConfig, check_threads, several
 from ald.criterion import Criterion, visible
 from ald.data.columns import as_word
+from ald.data.fingerprint import Seen, seen
 from ald.data.memory import parse_size
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
 from ald.data.reading import ManyCellsError, reading_of
 from ald.data.roles import Roles
-from ald.data.sources import load, load_halves, sha256
+from ald.data.sources import load, load_halves
 from ald.data.table import Table
-from ald.details import Details, PeopleInMemory, Subject, details
+from ald.details import Details, PeopleInMemory, Subject, TreePeople, details, people_of_trees
 from ald.errors import SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
@@ -34,7 +36,17 @@ from ald.results import Results, design_details
 from ald.search.adapting import design_effect
 from ald.search.growth import GrowthRules
 from ald.search.tree import Forest
-from ald.steps import Progress, Split, assessment_terms, check_halves, minimum_rows, one_split, p_any, stability
+from ald.steps import (
+    Progress,
+    Split,
+    assessment_terms,
+    check_halves,
+    minimum_rows,
+    one_split,
+    p_any,
+    stability,
+    untested,
+)
 from ald.threads import available_threads
 
 if TYPE_CHECKING:
@@ -51,6 +63,7 @@ def audit(
     prediction: str | None = None,
     truth: str | None = None,
     attributes: Sequence[str] | None = None,
+    exclude: str | Sequence[str] = (),
     weights: str | None = None,
     survey_weights: str | None = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
@@ -89,21 +102,25 @@ def audit(
     data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows
         (those of Spark, Dask and databases are counted where they are), a dictionary of arrays, or the address of a
         PostgreSQL database (with `query`).
-    outcome, favourable: the column to audit and its favourable value (not needed for 0/1 and true/false); several
-        columns are audited together, and `favourable` may then be a dictionary. Or:
-    prediction, truth: two columns with the same coding; `favourable` then is the positive value.
+    outcome, favourable: the column to audit, and the value of it that is good for people. Of 0/1 and true/false it need
+        not be said: then 1 and true are counted, and reports do not claim that they are good. Several columns are
+        audited together, and `favourable` may then be a dictionary. Or:
+    prediction, truth: two columns with the same coding. `favourable`, or else 1 or true, is the positive value of both:
+        a false positive is predicted to be that, and is not.
     attributes: the columns that may describe groups; by default all others.
+    exclude: columns that are left out.
     weights: a column that says how many people a row stands for (whole numbers: a table of counts).
     survey_weights: a column of survey weights: rates and tests are then those of the population.
     kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
-    given: legitimate factors. People are compared with others of the same stratum only; numbers are cut into quantiles
+    given: legitimate factors. People are compared with others of the same stratum only; numbers are cut into classes
         (`given_bins`). Groups are not described by these columns unless `given_in_criteria` is true.
     cluster: a column that says whom a row is about, where people have several rows. Halves and samples are drawn by
         person, and tests do not take the rows of a person for independent.
     split: "random"; or a column with two values that says which rows are searched (the lower one) and which ones test;
         or two data sets, such as (last_year, this_year), instead of `data`.
     fraction: the share of people (random halves only) on whom groups are searched.
-    direction: "disadvantaged" or "advantaged" to look for such groups only, by one-sided tests.
+    direction: "disadvantaged" or "advantaged" to look for such groups only, by one-sided tests; needs `favourable`. Of
+        several rates each is tested in that direction, and at least one must differ in it.
     reference: compare groups with the "rest" (everyone else), with "all", or with a group in words.
     groups_of_interest: groups in words, such as "sex = F and age > 60": tested on all data, as a family of their own.
     notion: a name from `ald.NOTIONS` or your own `ald.Notion`; several are audited together, with one correction.
@@ -177,6 +194,7 @@ def _audit(
     data: Any,
     search: bool,
     attributes: Sequence[str] | None = None,
+    exclude: str | Sequence[str] = (),
     split: Any = "random",
     profile: str | None = None,
     profile_columns: Mapping[str, str] | None = None,
@@ -207,10 +225,12 @@ def _audit(
         outcome=outcome,
         favourable=favourable,
         attributes=None if attributes is None else tuple(attributes),
+        exclude=tuple(dict.fromkeys(several(exclude))),
         given=several(given),
         split=None if split in ("random", "own") else split,
         weights=options.pop("weights"),
         kinds=options.pop("kinds"),
+        directed=options["direction"] != "both",
         **{name: options[name] for name in _ROLES if name in options},
     )
     for name in ("reference", "groups_of_interest"):
@@ -218,7 +238,7 @@ def _audit(
             options[name] = _words(options[name])
     config = AuditConfig(
         outcome=outcome,
-        favourable=_favourable_words(favourable),
+        favourable=_favourable_words(favourable, several(outcome)),
         given=roles.given,
         split=split,
         search=search,
@@ -228,8 +248,9 @@ def _audit(
     if query is not None and not isinstance(query, str):
         raise SettingError(f"query must be a text such as 'select * from decisions', not {type(query).__name__}")
     parts = data if split == "own" else (data,)
+    file = None if split == "own" else seen(data)
     counted = count_profile(parts, roles, joint_cells(config), profile, profile_columns, limit, query)
-    audited = run(data, roles, config, threads=threads, progress=progress, memory_limit=limit, query=query)
+    audited = run(data, roles, config, threads=threads, progress=progress, memory_limit=limit, query=query, file=file)
     return replace(audited, profile=counted)
 
 
@@ -256,9 +277,9 @@ def _words(value: Any) -> Any:
     return value
 
 
-def _favourable_words(favourable: Any) -> str | None:
+def _favourable_words(favourable: Any, outcomes: Sequence[str]) -> str | tuple[str | None, ...] | None:
     if isinstance(favourable, Mapping):
-        return ", ".join(f"{name}: {as_word(value)}" for name, value in favourable.items())
+        return tuple(_favourable_words(favourable.get(name), ()) for name in outcomes)  # type: ignore[misc]
     return None if favourable is None else as_word(favourable)
 
 
@@ -271,8 +292,9 @@ def run(
     progress: Progress | None = None,
     memory_limit: int | None = None,
     query: str | None = None,
+    file: Seen | None = None,
 ) -> Audit:
-    """The audit with its settings in two objects. One line per step of the method."""
+    """The audit with its settings in two objects. One line per step of the method. file: the data as it was before."""
     say = progress or (lambda step, share: None)
     threads = threads or available_threads()
     rules = GrowthRules(alpha=config.alpha)
@@ -290,12 +312,13 @@ def run(
         from ald.distributed import audit_spread
 
         return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
+    digest = None if file is None else file.sha256()
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
     if not config.search:
-        return _without_search(data, prepared, asked, config, named)
+        return _without_search(digest, prepared, asked, config, named)
     splits = [
-        one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit)
+        one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit, prepared.given)
         for repeat in range(config.repeats)
     ]
     first = splits[0]
@@ -304,30 +327,32 @@ def run(
         attributes=first.d1.attributes,
         split=first,
         stability=stability(splits, prepared.data) if config.repeats > 1 else {},
-        strata=prepared.strata,
     )
+    groups = results.listed()
+    summary = _with_warnings(_with_halves(prepared.summary, first, config), (*groups, *named), config)
     say("rank", 1.0)
     return Audit(
         config=config,
-        data_summary=_with_halves(prepared.summary, first),
-        groups=results.listed(),
+        data_summary=summary,
+        groups=groups,
         named=named,
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
         p_any=p_any([split.scores for split in splits]),
-        _details=partial(details, _subjects(first, config), assessment_terms(config)),
-        input_sha256=None if config.split == "own" else sha256(data),
+        _details=partial(_details_of, first, config),
+        input_sha256=digest,
         _candidates=results,
+        significant=results.significant,
     )
 
 
 def _spread(found: Distributed, config: AuditConfig) -> Audit:
     """The audit of data that stayed on a cluster."""
     split = found.split
-    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={}, strata=None)
+    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={})
     return Audit(
         config=config,
-        data_summary=_with_halves(found.summary, split),
+        data_summary=_with_halves(found.summary, split, config),
         groups=results.listed(),
         named=(),
         forest=split.forest.with_attributes(split.d1.attributes),
@@ -335,6 +360,7 @@ def _spread(found: Distributed, config: AuditConfig) -> Audit:
         p_any=p_any([split.scores]),
         _details=found.details,
         _candidates=results,
+        significant=results.significant,
     )
 
 
@@ -386,21 +412,28 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
 
 def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
     """The groups of interest, for every question, tested on all data with a correction of their own."""
-    masks = prepared.data.design.named
+    masks = prepared.whole.design.named
     if not masks:
         return ()
     terms = replace(assessment_terms(config), exact=True)
-    views = [question.view(prepared.data) for question in asked]
+    views = [question.view(prepared.whole) for question in asked]
     found = [assess_masks(masks, view, question.notion, terms) for question, view in zip(asked, views, strict=True)]
+    intervals = [one.intervals(config.level) for one in found]
     corrected = joined(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
+    found = [replace(one, log_p_adjusted=log_p) for one, log_p in zip(found, corrected, strict=True)]
+    again = finer.of_named(masks, views, asked, found, prepared.strata, config)
     return tuple(
         finding(
             prepared.named[i],
-            replace(found[q], log_p_adjusted=corrected[q]),
+            found[q],
             i,
             question.cell_names,
             level=config.level,
+            intervals=intervals[q],
+            unadjusted=intervals[q],
+            place=i,
             outcome=question.outcome if len(config.outcomes) > 1 else None,
+            finer=again[q][i],
             **design_details(masks[i], views[q], question.notion, config, prepared.strata),
         )
         for i in range(len(masks))
@@ -409,20 +442,32 @@ def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditCon
 
 
 def _without_search(
-    data: Any, prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
+    digest: str | None, prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
 ) -> Audit:
     return Audit(
         config=config,
-        data_summary=replace(prepared.summary, rows_assess=prepared.summary.rows),
+        data_summary=_with_warnings(replace(prepared.summary, rows_assess=prepared.summary.rows), named, config),
         groups=(),
         named=named,
         forest=Forest.joined([], len(asked[0].cell_names)),
         detectable=(),
         p_any=1.0,
         _details=Details(),
-        input_sha256=sha256(data),
+        input_sha256=digest,
         _candidates=(),
+        significant=(),
     )
+
+
+def _details_of(split: Split, config: AuditConfig) -> Details:
+    """What reports show beyond the findings, and the trees of listed groups as D2 sees them."""
+    places, first = split.places, 0
+    trees: list[TreePeople] = []
+    for number, answer in enumerate(split.answers):
+        own = [places[i][1] for i in split.chosen.tolist() if places[i][0] == number]
+        trees += people_of_trees(answer.forest, [answer.proposed.tree[i] for i in own], answer.d2, first)
+        first += answer.forest.n_trees
+    return replace(details(_subjects(split, config), assessment_terms(config)), trees=tuple(trees))
 
 
 def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
@@ -432,6 +477,7 @@ def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
     return [
         Subject(
             criterion=criteria[i],
+            before=tuple(answer.proposed.criteria[: places[i][1]]) if config.explores else (),
             notion=answer.question.notion,
             outcome=answer.question.outcome if several else None,
             people=PeopleInMemory(answer.d2),
@@ -440,13 +486,20 @@ def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
     ]
 
 
-def _with_halves(summary: DataSummary, split: Split) -> DataSummary:
-    """The summary with the sizes of both halves."""
-    summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total)
+def _with_halves(summary: DataSummary, split: Split, config: AuditConfig) -> DataSummary:
+    """The summary with the sizes of both halves, and a warning where nothing could be tested."""
+    strata = None if split.strata is None else len(split.strata)
+    warnings = (*summary.warnings, *untested(split, config))
+    summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary
     clusters = [len(np.unique(half)) for half in (split.d1.design.clusters, split.d2.design.clusters)]
     return replace(summary, clusters_search=clusters[0], clusters_assess=clusters[1])
+
+
+def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: AuditConfig) -> DataSummary:
+    """The summary with what is to be said of findings that finer strata end."""
+    return replace(summary, warnings=(*summary.warnings, *finer.warnings(findings, config)))
 
 
 def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
@@ -473,6 +526,7 @@ class Audit:
     groups: the listed findings, best first: groups with a significant disparity. May be empty.
     named: the groups of interest, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
+    significant: the places of all significant groups among the candidates, the listed ones first.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
     forest: the search trees.
     detectable: what the audit could have seen, by share of people.
@@ -489,6 +543,7 @@ class Audit:
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
+    significant: tuple[int, ...]
     input_sha256: str | None = None
     profile: Profile | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
@@ -512,12 +567,32 @@ class Audit:
         """The first candidates in ranked order, without writing out all others."""
         if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
             return self.candidates[:n]
-        return tuple(self._candidates[i].at_home(self) for i in self._candidates.split.order[:n].tolist())
+        first = self._candidates.at(range(min(n, len(self._candidates))))
+        return tuple(finding.at_home(self) for finding in first)
+
+    @property
+    def n_further(self) -> int:
+        """How many groups are significant too, and not listed because there are more than `groups`."""
+        return len(self.significant) - len(self.groups)
+
+    def further(self, most: int | None = None) -> tuple[Finding, ...]:
+        """The significant groups that are not listed, best first; of many no more than `most`."""
+        places = self.significant[len(self.groups) :][:most]
+        if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
+            return tuple(self.candidates[place] for place in places)
+        return tuple(finding.at_home(self) for finding in self._candidates.at(places))
 
     @property
     def n_candidates(self) -> int:
-        """How many groups were tested."""
+        """How many groups the search proposed."""
         return len(self._candidates)
+
+    @property
+    def n_tested(self) -> int:
+        """How many of them could be tested."""
+        if isinstance(self._candidates, Results):
+            return self._candidates.split.tested
+        return sum(finding.p_adjusted is not None for finding in self._candidates)
 
     @property
     def notion(self) -> Notion:
@@ -539,10 +614,11 @@ class Audit:
 
     def __repr__(self) -> str:
         n = len(self.groups)
+        of = f"{len(self.significant):,} significant and " if self.n_further else ""
         return (
-            f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {self.n_candidates:,} "
-            f"tested on {self.data_summary.rows_assess:,} people. print(audit) shows them, audit.save('audit.html') "
-            "writes the report; see .groups, .to_frame(), .to_json()>"
+            f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {of}"
+            f"{self.n_tested:,} tested on {self.data_summary.rows_assess:,} people. print(audit) shows them, "
+            "audit.save('audit.html') writes the report; see .groups, .to_frame(), .to_json()>"
         )
 
     def __str__(self) -> str:

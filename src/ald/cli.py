@@ -34,7 +34,7 @@ _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("memory_limit", "query", "engine"), (str,)),
     **dict.fromkeys(("groups", "trees", "repeats", "seed", "threads", "given_bins"), (int,)),
     **dict.fromkeys(("alpha", "level", "threshold", "fraction"), (int, float)),
-    **dict.fromkeys(("outcome", "notion", "given", "groups_of_interest"), (str, list)),
+    **dict.fromkeys(("outcome", "notion", "given", "exclude", "groups_of_interest"), (str, list)),
     "favourable": (bool, int, float, dict, str),
     "attributes": (list,),
     **dict.fromkeys(("explore", "given_in_criteria"), (bool,)),
@@ -133,9 +133,10 @@ def _data_options(command: Command) -> Command:
     return _options(command, [
         click.option("--outcome", multiple=True, help="Column to audit. May be repeated."),
         click.option("--favourable", multiple=True, metavar="VALUE",
-                     help="Its favourable value (not needed for 0/1 and true/false); of several outcomes "
-                     "OUTCOME=VALUE, repeated."),
-        click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome."),
+                     help="Its value that is good for people (of 0/1 and true/false needed with --direction only); of "
+                     "several outcomes OUTCOME=VALUE, repeated."),
+        click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome. Their favourable "
+                     "value, or else 1 or true, is the positive one."),
         click.option("--truth", help="Column of what was true."),
         click.option("--weights", help="Column that says how many people a row stands for."),
         click.option("--survey-weights", help="Column of survey weights: rates and tests are of the population."),
@@ -145,9 +146,11 @@ def _data_options(command: Command) -> Command:
         click.option("--given", multiple=True, metavar="COLUMNS",
                      help="Legitimate factors, separated by commas: people are compared within strata. May be "
                      "repeated."),
-        click.option("--given-bins", type=int, help="Quantiles that numbers among them are cut into."),
+        click.option("--given-bins", type=int, help="Classes that numbers among them are cut into."),
         click.option("--cluster", help="Column that says whom a row is about, where people have several rows."),
-        click.option("--direction", help="disadvantaged or advantaged: one-sided tests.  [default: both]"),
+        click.option("--direction",
+                     help="disadvantaged or advantaged: only groups that fare worse, or better, by one-sided tests; of "
+                     "several rates in at least one. Needs --favourable.  [default: both]"),
         click.option("--reference", help="Compare with the rest, with all, or with a group in words.  [default: rest]"),
         click.option("--notion", multiple=True,
                      help="Fairness notion; `ald notions` lists them. May be repeated.  [default: statistical parity]"),
@@ -177,6 +180,8 @@ def _search_options(command: Command) -> Command:
     return _options(command, [
         click.option("--attributes", multiple=True, metavar="COLUMNS",
                      help="Columns that may describe groups, separated by commas. May be repeated.  [default: others]"),
+        click.option("--exclude", multiple=True, metavar="COLUMNS",
+                     help="Columns to leave out, separated by commas. May be repeated."),
         click.option("--given-in-criteria", is_flag=True, default=None, help="Legitimate factors may describe groups."),
         click.option("--group-of-interest", "groups_of_interest", multiple=True, metavar="WORDS",
                      help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
@@ -302,7 +307,9 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     type=click.Path(),
     help="Where to write; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. May be repeated.",
 )
-@click.option("--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256.")
+@click.option(
+    "--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256 as it is now."
+)
 def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     """Write reports of an earlier audit from its JSON DOCUMENT.
 
@@ -314,7 +321,7 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
 
     from ald.auditing import Audit
     from ald.criterion import visible
-    from ald.data.sources import sha256
+    from ald.data.fingerprint import sha256
     from ald.report.files import check_targets, write_report
 
     check_targets(output)
@@ -325,7 +332,7 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
             raise InputError(f"there is no file {source!r}")
     with open(document, "rb") as file:
         result = Audit.from_json(file.read())
-    result = replace(result, input_sha256=sha256(data))
+    result = replace(result, input_sha256=None if data is None else sha256(data))
     for path in output:
         write_report(result, path)
         click.echo(f"Wrote {visible(path)}", err=True)
@@ -364,7 +371,7 @@ for command in commands.ALL:
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given, in the form that `ald.audit` takes."""
     given = {name: value for name, value in options.items() if value is not None and value != ()}
-    for name in ("attributes", "given"):
+    for name in ("attributes", "exclude", "given"):
         if name in given:
             given[name] = [column for text in given[name] for column in commands.split_names(text)]
     if "favourable" in given:

@@ -22,7 +22,7 @@ def data() -> None:
     click.echo("Public data is read from the folder that ALD_DATA names, or fetched and kept in a cache.")
 
 
-PARTS = ("all", "fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
+PARTS = ("all", "fig-tree", "fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
 
 
 @click.command()

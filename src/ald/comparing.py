@@ -3,6 +3,7 @@
 The search is the instability tree of A. Chouldechova and M. G'Sell, "Fairer and more accurate, but for whom?" (FATML
 2017), on one random half of the people; its leaves are tested on the other half. Everyone's response is how the second
 model's contribution to a rate differs from the first's, so both models' errors on the same person do not count twice.
+Test and interval are of one number: the mean response of a group less that of everyone else, the change of its gap.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from ald.arrays import FloatArray, IntArray
-from ald.baselines.conditional_tree import Response, two_sample
+from ald.arrays import IntArray
+from ald.baselines.conditional_tree import Response
 from ald.baselines.instability_tree import paired_response, where_difference_changes
 from ald.config import AuditConfig
 from ald.criterion import Criterion, visible
@@ -29,27 +29,28 @@ from ald.data.sources import load
 from ald.data.table import Table
 from ald.errors import SettingError
 from ald.notions import CELLS, Notion, RateCounter, get_notion
+from ald.paired import Pairs, Sample
 from ald.report.summary import LIMITATION
 from ald.search.membership import count_members
 from ald.search.rules import candidates, decode
+from ald.search.tree import CodedCriterion
 from ald.statistics import adjust as adjust_p
-from ald.statistics import chi2_log_sf, combine_bonferroni, combine_fisher, rounded
-
-# With fewer people expected on either side whose prediction changed, the test is exact.
-SMALL = 20
-# People with a change in a small group, of one kind, that the exact test looks at: more have no probability.
-_MOST = 400
+from ald.statistics import combine_bonferroni, combine_fisher, rounded
 
 
 @dataclass(frozen=True, kw_only=True)
 class RateChange:
-    """A rate of both models inside and outside a group; the gap is inside minus outside, the change its difference."""
+    """A rate of both models inside and outside a group; the gap is inside minus outside, the change its difference.
+
+    interval: the changes that the score test does not reject.
+    """
 
     rate: str
     first_inside: float
     first_outside: float
     second_inside: float
     second_outside: float
+    interval: tuple[float, float]
 
     @property
     def gap_first(self) -> float:
@@ -68,17 +69,15 @@ class RateChange:
 class ChangedGroup:
     """A group whose gap changed: sizes, rates, the change (mean absolute change of several rates) and how sure it is.
 
-    `interval` of the change of the first rate, or None with several; p-values as natural logarithms too.
+    statistic: of the score test, the largest of several rates; p-values as natural logarithms too.
     """
 
     criterion: Criterion
     size: int
     share: float
     change: float
-    interval: tuple[float, float] | None
     rates: tuple[RateChange, ...]
     statistic: float
-    test: str
     log_p: float
     log_p_adjusted: float
 
@@ -89,13 +88,17 @@ class ChangedGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates."""
+    """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates.
+
+    confidence: of the intervals, which allows for the significant groups having been picked from those tested.
+    """
 
     first: str
     second: str
     truth: str
     notion: Notion
     level: float
+    confidence: float
     data_summary: DataSummary
     overall: Mapping[str, tuple[float, float]]
     groups: tuple[ChangedGroup, ...]
@@ -109,6 +112,7 @@ class Comparison:
             "truth": self.truth,
             "notion": self.notion.name,
             "level": self.level,
+            "confidence": rounded(self.confidence),
             "rows": self.data_summary.rows,
             "rows_search": self.data_summary.rows_search,
             "rows_assess": self.data_summary.rows_assess,
@@ -127,15 +131,15 @@ class Comparison:
         """The comparison as a Markdown report."""
         lines = [f"# {visible(self._headline())}", ""]
         if self.groups:
-            lines += ["| group | people | rate | first model's gap | second model's gap | change | adj. p |",
-                      "|---|--:|---|--:|--:|--:|--:|"]  # fmt: skip
+            lines += ["| group | people | rate | first model's gap | second model's gap | change | interval | adj. p |",
+                      "|---|--:|---|--:|--:|--:|--:|--:|"]  # fmt: skip
             for group in self.groups:
                 words = visible(str(group.criterion)).replace("|", "\\|")
                 for i, rate in enumerate(group.rates):
                     start = (words, f"{group.size:,} ({group.share:.1%})") if i == 0 else ("", "")
                     end = _p(group.p_adjusted) if i == 0 else ""
                     numbers = (f"{value:+.3f}" for value in (rate.gap_first, rate.gap_second, rate.change))
-                    lines.append(f"| {' | '.join((*start, rate.rate, *numbers, end))} |")
+                    lines.append(f"| {' | '.join((*start, rate.rate, *numbers, _interval(rate), end))} |")
             lines.append("")
         return "\n".join([*lines, *(f"{visible(fact)}\n" for fact in self._facts())])
 
@@ -143,33 +147,49 @@ class Comparison:
         lines = [visible(self._headline()), ""]
         for i, group in enumerate(self.groups, 1):
             lines.append(f"{i}. {visible(str(group.criterion))}: {group.size:,} people ({group.share:.1%}), "
-                         f"adj. p {_p(group.p_adjusted)} ({group.test})")  # fmt: skip
+                         f"adj. p {_p(group.p_adjusted)}")  # fmt: skip
             for rate in group.rates:
                 lines.append(
                     f"   {rate.rate}: inside {rate.first_inside:.3f} -> {rate.second_inside:.3f}, outside "
                     f"{rate.first_outside:.3f} -> {rate.second_outside:.3f}; gap {rate.gap_first:+.3f} -> "
-                    f"{rate.gap_second:+.3f}, change {rate.change:+.3f}"
+                    f"{rate.gap_second:+.3f}, change {rate.change:+.3f} ({_interval(rate)})"
                 )
-            if group.interval is not None:
-                lines.append(f"   interval of the change: {group.interval[0]:+.3f} to {group.interval[1]:+.3f}")
         return "\n".join([*lines, *([""] if self.groups else []), *map(visible, self._facts())])
 
     def _headline(self) -> str:
         n = len(self.groups)
-        what = (
-            f"{n} group{'' if n == 1 else 's'} whose gap changes" if n else "No group with a significant change found"
-        )
+        what = f"{_count(n)} whose gap changes" if n else "No group with a significant change found"
         return f"{what} when {self.first!r} is replaced by {self.second!r} ({self.notion.name})"
+
+    def _of_intervals(self) -> str:
+        significant = sum(group.log_p_adjusted <= np.log(self.level) for group in self.tested)
+        how = f"Intervals of the change have confidence {self.confidence:.2%}"
+        if significant < len(self.tested):
+            how += f", which allows for {significant} of {len(self.tested)} tested groups being significant"
+        if len(self.notion.rates) == 1:
+            return f"{how}. They hold the changes that the score test does not reject."
+        return (
+            f"{how}, all rates of a group together. Those of single rates can hold 0 where the rates together do not."
+        )
 
     def _facts(self) -> list[str]:
         summary = self.data_summary
         overall = ", ".join(f"{key} {a:.3f} -> {b:.3f}" for key, (a, b) in self.overall.items())
         return [
             f"{summary.rows:,} people: searched in {summary.rows_search:,}, tested on {summary.rows_assess:,}; "
-            f"{len(self.tested)} groups tested. Overall: {overall}.",
+            f"{_count(len(self.tested))} tested. Overall: {overall}.",
+            *([self._of_intervals()] if self.groups else []),
             *(f"Warning: {warning}" for warning in summary.warnings),
             LIMITATION,
         ]
+
+
+def _count(groups: int) -> str:
+    return f"{groups} group{'' if groups == 1 else 's'}"
+
+
+def _interval(rate: RateChange) -> str:
+    return f"{rate.interval[0]:+.3f} to {rate.interval[1]:+.3f}"
 
 
 def _p(value: float) -> str:
@@ -178,6 +198,7 @@ def _p(value: float) -> str:
 
 def _plain(group: ChangedGroup) -> dict[str, Any]:
     rates = [{name: rounded(value) if isinstance(value, float) else value for name, value in asdict(rate).items()}
+             | {"interval": [rounded(end) for end in rate.interval]}
              | {name: rounded(getattr(rate, name)) for name in ("gap_first", "gap_second", "change")}
              for rate in group.rates]  # fmt: skip
     return {
@@ -186,10 +207,8 @@ def _plain(group: ChangedGroup) -> dict[str, Any]:
         "size": group.size,
         "share": rounded(group.share),
         "change": rounded(group.change),
-        "interval": None if group.interval is None else [rounded(end) for end in group.interval],
         "rates": rates,
         "statistic": rounded(group.statistic),
-        "test": group.test,
         "log10_p": rounded(group.log_p / np.log(10)),
         "log10_p_adjusted": rounded(group.log_p_adjusted / np.log(10)),
     }
@@ -238,8 +257,8 @@ def compare(
     paired, summary = _paired(data, roles, second)
     d1, d2 = paired.halves(np.random.default_rng(seed))
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
-    criteria = candidates(forest, d1).criteria
-    tested = _assessed(criteria, d2, notion, response, level, adjust, groups)
+    criteria = _one_side(candidates(forest, d1).criteria, d1, response)
+    tested, confidence = _assessed(criteria, d2, notion, response, level, adjust)
     listed = [group for group in tested if group.log_p_adjusted <= np.log(level)][:groups]
     everyone = d2.cell_counts()
     overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
@@ -249,6 +268,7 @@ def compare(
         truth=truth,
         notion=notion,
         level=level,
+        confidence=confidence,
         data_summary=replace(summary, rows_search=d1.total, rows_assess=d2.total),
         overall=overall,
         groups=tuple(listed),
@@ -299,35 +319,46 @@ def _both(counts: IntArray, rate: int, notion: Notion) -> tuple[float, float]:
     return out[0], out[1]
 
 
+def _one_side(criteria: Sequence[CodedCriterion], data: AuditData, response: Response) -> list[CodedCriterion]:
+    """The criteria without complements: a group and everyone else differ by one change, which is one finding.
+
+    The two leaves of a tree are such, and so are leaves that hold everyone who counts for the rates. The side stays in
+    which predictions changed more. `data` is what the tree grew on.
+    """
+    inside, everyone = count_members(criteria, data), data.cell_counts()
+    counts = response.base.any(axis=0)
+    samples = _samples(inside, response)
+    moved = np.nan_to_num(np.abs(samples.mean)).sum(axis=1)
+    kept: list[int] = []
+    for i in np.argsort(-moved, kind="stable").tolist():
+        whole = ((inside[i] + inside[j] == everyone)[counts].all() for j in kept)
+        if not any(whole) and not (kept and len(criteria) == 2):
+            kept.append(i)
+    return [criteria[i] for i in sorted(kept)]
+
+
 def _assessed(
-    criteria: Sequence[Any],
-    data: AuditData,
-    notion: Notion,
-    response: Response,
-    level: float,
-    adjust: str,
-    groups: int,
-) -> list[ChangedGroup]:
-    """The groups as tested on this data, smallest p first; undefined ones are left out."""
-    if not criteria:
-        return []
+    criteria: Sequence[CodedCriterion], data: AuditData, notion: Notion, response: Response, level: float, adjust: str
+) -> tuple[list[ChangedGroup], float]:
+    """The groups as tested on this data, smallest p first (undefined ones are left out), and their confidence."""
     inside = count_members(criteria, data)
     everyone = data.cell_counts()
-    tests = [_test(counts, everyone, response) for counts in inside]
-    per_rate = np.array([[log_p for _, log_p, _ in rates] for rates in tests]).T
-    rates = RateCounter(notion.rates, 4)
-    if len(per_rate) == 1:
-        log_p = per_rate[0]
-    else:
-        log_p = combine_fisher(per_rate)[1] if rates.disjoint else combine_bonferroni(per_rate)
+    pairs = Pairs(inside=_samples(inside, response), outside=_samples(everyone - inside, response))
+    per_rate = pairs.log_p.T
+    disjoint = RateCounter(notion.rates, 4).disjoint
+    log_p = combine_fisher(per_rate)[1] if disjoint and len(per_rate) > 1 else combine_bonferroni(per_rate)
     adjusted = adjust_p(log_p, adjust)
     order = [int(i) for i in np.argsort(log_p, kind="stable") if not np.isnan(log_p[i])]
-    n_listed = min(groups, sum(adjusted[i] <= np.log(level) for i in order))
-    # The intervals of listed groups allow for their having been picked from those tested.
-    wide = level * max(n_listed, 1) / max(len(order), 1)
+    n_significant = sum(adjusted[i] <= np.log(level) for i in order)
+    # The intervals of significant groups allow for their having been picked from those tested.
+    wide = level * max(n_significant, 1) / max(len(order), 1)
+    low, high = pairs.interval(wide / len(notion.rates))
     out = []
     for i in order:
-        changes = tuple(_rate_change(inside[i], everyone - inside[i], r, notion) for r in range(len(notion.rates)))
+        changes = tuple(
+            _rate_change(inside[i], everyone - inside[i], r, notion, (float(low[i, r]), float(high[i, r])))
+            for r in range(len(notion.rates))
+        )
         values = np.array([change.change for change in changes])
         out.append(
             ChangedGroup(
@@ -335,69 +366,24 @@ def _assessed(
                 size=int(inside[i].sum()),
                 share=float(inside[i].sum() / everyone.sum()),
                 change=float(notion.psi(values[:, None])[0]),
-                interval=_interval(inside[i], everyone - inside[i], response, wide) if len(values) == 1 else None,
                 rates=changes,
-                statistic=float(max(statistic for statistic, _, _ in tests[i])),
-                test="exact" if any(small for _, _, small in tests[i]) else "chi2",
+                statistic=float(pairs.statistic[i].max()),
                 log_p=float(log_p[i]),
                 log_p_adjusted=float(adjusted[i]),
             )
         )
-    return out
+    return out, 1 - wide
 
 
-def _test(inside: IntArray, everyone: IntArray, response: Response) -> list[tuple[float, float, bool]]:
-    """Per rate the statistic of inside against outside, log p, and whether it is exact."""
-    out = []
-    for part in range(len(response.base)):
-        one = Response(base=response.base[part : part + 1], value=response.value[part : part + 1])
-        n, s, _ = one.sums(inside.astype(float))
-        total, whole, square = one.sums(everyone.astype(float))
-        if n[0] == 0 or n[0] == total[0] or square[0] * total[0] == whole[0] ** 2:
-            out.append((float("nan"), float("nan"), False))
-            continue
-        statistic = float(two_sample(n, s, total, whole, square))
-        counts = np.array([everyone[one.base[0] & (one.value[0] == value)].sum() for value in (-1, 0, 1)])
-        changed = counts[0] + counts[2]
-        small = min(n[0], total[0] - n[0]) * changed / total[0] < SMALL
-        if small:
-            # The smaller side: the statistic of a group and of everyone else is the same.
-            side = (n[0], s[0]) if 2 * n[0] <= total[0] else (total[0] - n[0], whole[0] - s[0])
-            log_p = exact_log_p(int(side[0]), int(side[1]), counts)
-        else:
-            log_p = float(chi2_log_sf(np.array([statistic]), np.array([1]))[0])
-        # These tests hold if both sides change alike. A group whose people change more often, but in no direction, has
-        # the same gap: so the test with each side's own variance must agree.
-        log_p = max(log_p, _own_variances_log_p(inside, everyone - inside, one))
-        out.append((statistic, log_p, bool(small)))
-    return out
+def _samples(counts: IntArray, response: Response) -> Sample:
+    """Counts per group and paired cell as responses per group and rate."""
+    people, total, squares = (value.astype(np.int64) for value in response.sums(counts.astype(float)))
+    return Sample(up=(squares + total) // 2, down=(squares - total) // 2, people=people)
 
 
-def exact_log_p(size: int, observed: int, counts: IntArray) -> float:
-    """log p of a group's sum of differences, over all ways to draw `size` people from those with -1, 0 and 1.
-
-    >>> round(float(np.exp(exact_log_p(2, 2, np.array([0, 2, 2])))), 6)
-    0.333333
-    """
-    worse, same, better = (int(count) for count in counts)
-    total = worse + same + better
-    most = max(_MOST, abs(observed) + _MOST)
-    up, down = np.meshgrid(np.arange(min(better, size, most) + 1), np.arange(min(worse, size, most) + 1))
-    rest = size - up - down
-    possible = (rest >= 0) & (rest <= same)
-    up, down, rest = up[possible], down[possible], rest[possible]
-    log_ways = _log_choose(better, up) + _log_choose(worse, down) + _log_choose(same, rest)
-    expected = size * (better - worse) / total
-    far = np.abs(up - down - expected) >= abs(observed - expected) - 1e-9
-    log_p = special.logsumexp(log_ways[far]) - _log_choose(total, np.array(size))
-    return float(min(log_p, 0.0))
-
-
-def _log_choose(n: int, k: IntArray) -> FloatArray:
-    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
-
-
-def _rate_change(inside: IntArray, outside: IntArray, rate: int, notion: Notion) -> RateChange:
+def _rate_change(
+    inside: IntArray, outside: IntArray, rate: int, notion: Notion, interval: tuple[float, float]
+) -> RateChange:
     (first_in, second_in), (first_out, second_out) = (_both(counts, rate, notion) for counts in (inside, outside))
     return RateChange(
         rate=notion.rates[rate].key,
@@ -405,29 +391,5 @@ def _rate_change(inside: IntArray, outside: IntArray, rate: int, notion: Notion)
         first_outside=first_out,
         second_inside=second_in,
         second_outside=second_out,
+        interval=interval,
     )
-
-
-def _own_variances_log_p(inside: IntArray, outside: IntArray, response: Response) -> float:
-    """log p of equal means with a variance for each side; 0 where neither varies."""
-    middle, spread = _moments(inside, outside, response)
-    if spread == 0:
-        return 0.0 if middle == 0 else float("-inf")
-    return float(chi2_log_sf(np.array([(middle / spread) ** 2]), np.array([1]))[0])
-
-
-def _interval(inside: IntArray, outside: IntArray, response: Response, level: float) -> tuple[float, float]:
-    """The interval of the change of the gap: the difference of two means of differences, by its standard error."""
-    middle, spread = _moments(inside, outside, response)
-    z = float(-special.ndtri(level / 2))
-    return middle - z * spread, middle + z * spread
-
-
-def _moments(inside: IntArray, outside: IntArray, response: Response) -> tuple[float, float]:
-    """The difference of two means of differences, and its standard error."""
-    moments: list[tuple[float, float]] = []
-    for counts in (inside, outside):
-        n, s, q = (float(value[0]) for value in response.sums(counts.astype(float)))
-        mean = s / n
-        moments.append((mean, (q / n - mean**2) / max(n - 1, 1)))
-    return moments[0][0] - moments[1][0], float(np.sqrt(moments[0][1] + moments[1][1]))

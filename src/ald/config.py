@@ -20,13 +20,14 @@ DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
 class AuditConfig:
     """The settings of an audit that decide its result. Number of threads and the like are not among them.
 
-    Several notions or outcomes are tuples. `reference` and `groups_of_interest` are groups in words. `split` is
+    Several notions or outcomes are tuples; `favourable` is one value for all outcomes, or a tuple of one each, in which
+    None was not said. `reference` and `groups_of_interest` are groups in words. `split` is
     "random", the name of a column, or "own" where two data sets were given.
     """
 
     notion: Notion | tuple[Notion, ...]
     outcome: str | tuple[str, ...] | None = None
-    favourable: str | None = None
+    favourable: str | tuple[str | None, ...] | None = None
     prediction: str | None = None
     truth: str | None = None
     given: tuple[str, ...] = ()
@@ -62,6 +63,10 @@ class AuditConfig:
         outcomes = several(self.outcome)
         self._set("notion", notions[0] if len(notions) == 1 else notions)
         self._set("outcome", None if not outcomes else outcomes[0] if len(outcomes) == 1 else outcomes)
+        if isinstance(self.favourable, tuple):
+            if not outcomes or len(self.favourable) != len(outcomes):
+                raise SettingError("favourable by name is for outcomes; of a prediction and its truth it is one value")
+            self._set("favourable", self.favourable[0] if len(outcomes) == 1 else self.favourable)
         self._set("given", several(self.given))
         self._set("groups_of_interest", several(self.groups_of_interest))
         _choice("ranking", self.ranking, RANKINGS)
@@ -139,6 +144,17 @@ class AuditConfig:
     @property
     def outcomes(self) -> tuple[str, ...]:
         return () if self.outcome is None else self.outcome if isinstance(self.outcome, tuple) else (self.outcome,)
+
+    @property
+    def outcome_columns(self) -> tuple[str, ...]:
+        """The outcomes, or the prediction and the truth."""
+        return self.outcomes or tuple(name for name in (self.prediction, self.truth) if name is not None)
+
+    def favourable_of(self, outcome: str | None = None) -> str | None:
+        """The favourable value of an outcome, or of predictions and truth; None if nobody said it."""
+        if isinstance(self.favourable, tuple):
+            return self.favourable[self.outcomes.index(outcome or self.outcomes[0])]
+        return self.favourable
 
     @property
     def sign(self) -> int:

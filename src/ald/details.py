@@ -16,12 +16,13 @@ import numpy as np
 from ald.arrays import FloatArray, IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.evaluation import Assessment, Terms, assess
+from ald.evaluation import Assessment, Terms, assess_given
 from ald.notions import Notion
 from ald.search.adapting import as_counts
 from ald.search.cluster import people_along
 from ald.search.coarse import coarse_view
-from ald.search.tree import CodedCriterion
+from ald.search.membership import count_members
+from ald.search.tree import CodedCriterion, Forest
 from ald.statistics import rounded
 
 # Bins of a number along which rates are shown, and levels shown one by one.
@@ -56,7 +57,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
-    """A listed group without its condition on one attribute, against everyone else; the interval is for it alone.
+    """A listed group without its condition on one attribute, compared as the group is; the interval is for it alone.
 
     `within`: those who satisfy the other conditions, along this attribute, in the bins of its curve.
     """
@@ -73,14 +74,28 @@ class Dropped:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TreePeople:
+    """The people of D2 in every node of a search tree, per confusion cell, by the conditions that lead there."""
+
+    tree: int
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Details:
     """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
 
-    A group of one condition has nothing to drop: without it, it is everyone.
+    A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
+    from, as D2 sees them; none where rows stay with an engine.
     """
 
     curves: tuple[Curve, ...] = ()
     dropped: tuple[tuple[Dropped, ...], ...] = ()
+    trees: tuple[TreePeople, ...] = ()
+
+    def people_of_tree(self, tree: int) -> TreePeople | None:
+        """The people of D2 in the nodes of this tree, if they were counted."""
+        return next((people for people in self.trees if people.tree == tree), None)
 
     def curve(self, attribute: str, outcome: str | None = None) -> Curve:
         """The curve of this attribute, for this outcome if there are several."""
@@ -115,7 +130,11 @@ class Details:
             )
             for group in entry["dropped"]
         )
-        return cls(curves=curves, dropped=dropped)
+        trees = tuple(
+            TreePeople(tree=tree["tree"], counts=tuple(tuple(cells) for cells in tree["counts"]))
+            for tree in entry["trees"]
+        )
+        return cls(curves=curves, dropped=dropped, trees=trees)
 
 
 class People(Protocol):
@@ -128,8 +147,10 @@ class People(Protocol):
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
 
-    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
-        """The assessment of one group."""
+    def assessed(
+        self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
+    ) -> Assessment:
+        """The assessment of one group, within the strata of those before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +170,21 @@ class PeopleInMemory:
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         return people_along(self._counted, attribute, criterion)
 
-    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
-        return assess([criterion], self.data, notion, terms)
+    def assessed(
+        self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
+    ) -> Assessment:
+        return assess_given(before, criterion, self.data, notion, terms)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
-    """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there."""
+    """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there.
+
+    before: the groups within whose strata it was compared.
+    """
 
     criterion: CodedCriterion
+    before: tuple[CodedCriterion, ...] = ()
     notion: Notion
     outcome: str | None
     people: People
@@ -184,6 +211,19 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         for i, subject in here.items():
             dropped[i] = tuple(_dropped(subject, people, *part, terms, lines) for part in subject.parts)
     return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
+
+
+def people_of_trees(forest: Forest, numbers: Sequence[int], data: AuditData, first: int = 0) -> tuple[TreePeople, ...]:
+    """Some trees of a forest, counted in this data. first: the number that the forest's first tree has in the audit."""
+    numbers = sorted(set(numbers))
+    criteria = forest.criteria([attribute.size for attribute in data.attributes])
+    nodes = [np.flatnonzero(forest.tree == number).tolist() for number in numbers]
+    counts = count_members([criteria[i] for at in nodes for i in at], as_counts(data)).tolist()
+    ends = np.cumsum([0, *map(len, nodes)]).tolist()
+    return tuple(
+        TreePeople(tree=first + number, counts=tuple(tuple(cells) for cells in counts[start:end]))
+        for number, start, end in zip(numbers, ends[:-1], ends[1:], strict=True)
+    )
 
 
 class _Line:
@@ -255,7 +295,8 @@ def _summed(table: IntArray, piece: IntArray) -> tuple[int, ...]:
 def _dropped(
     subject: Subject, people: People, attribute: int, others: CodedCriterion, terms: Terms, lines: Mapping[int, _Line]
 ) -> Dropped:
-    assessment = subject.people.assessed(others, subject.notion, replace(terms, exact=True))
+    assessment = subject.people.assessed(others, subject.before, subject.notion, replace(terms, exact=True))
+    intervals = assessment.intervals(terms.level)
     return Dropped(
         attribute=people.attributes[attribute].name,
         size=int(assessment.size[0]),
@@ -263,7 +304,7 @@ def _dropped(
         psi=rounded(assessment.psi[0]),
         rates_inside=_by_rate(assessment, assessment.rate_in),
         rates_outside=_by_rate(assessment, assessment.rate_out),
-        interval=(rounded(assessment.low[0]), rounded(assessment.high[0])),
+        interval=(rounded(intervals.low[0]), rounded(intervals.high[0])),
         undefined=assessment.reason(0),
         within=lines[attribute].within(people.along(attribute, others)),
     )

@@ -19,13 +19,14 @@ from ald.arrays import ByteArray, IntArray
 from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
+from ald.data.duplicates import repeated_rows
 from ald.data.engines.failures import told
 from ald.data.prepare import DataSummary
 from ald.data.roles import Roles
 from ald.data.spread import PreparedSpread, prepare_spread
 from ald.details import Details, Subject, details
 from ald.errors import SettingError
-from ald.evaluation import Assessment, Terms, assess_counts, assess_in_order
+from ald.evaluation import Assessment, Terms, assess_counts, assess_given, assess_in_order
 from ald.notions import Notion, RateCounter
 from ald.questions import Question, joint_cells
 from ald.search.cluster import (
@@ -51,6 +52,7 @@ from ald.steps import (
     Split,
     assessment_terms,
     check_halves,
+    expected_signs,
     minimum_rows,
     ranked,
     representative_candidates,
@@ -150,6 +152,7 @@ class _Audit:
         config = self.config
         _, forest_seed = np.random.SeedSequence(config.seed).spawn(2)
         pool = draw_pool(self.blocks, self.partition, self.share) if config.explores else None
+        copies = [] if pool is None else repeated_rows(pool)
         answers = []
         for number, question in enumerate(asked):
 
@@ -163,9 +166,9 @@ class _Audit:
         self.say("rank", 0.0)
         d1, d2 = (_everyone(self.attributes, total) for total in self.totals)
         split = ranked(d1, d2, answers, config)
-        return Distributed(summary=self._summary(spread), split=split, details=self._details(split))
+        return Distributed(summary=self._summary(spread, copies), split=split, details=self._details(split))
 
-    def _summary(self, spread: Spread) -> DataSummary:
+    def _summary(self, spread: Spread, copies: Sequence[str]) -> DataSummary:
         total = sum(self.totals)
         note = (
             f"about {spread.cells:,} different rows do not fit into the memory: they were counted where they are, "
@@ -176,21 +179,24 @@ class _Audit:
         return replace(
             self.summary,
             cells={name: int(n) for name, n in zip(self.summary.cells, total, strict=True)},
-            warnings=(*self.summary.warnings, note),
+            warnings=(*self.summary.warnings, *copies, note),
         )
 
     def _details(self, split: Split) -> Details:
         """Curves and dropped conditions of the listed groups, counted by one job."""
-        places, criteria, several = split.places, split.criteria, len(self.config.outcomes) > 1
-        subjects = [
-            Subject(
-                criterion=criteria[i],
-                notion=split.answers[places[i][0]].question.notion,
-                outcome=split.answers[places[i][0]].question.outcome if several else None,
-                people=_People(self.attributes, self.values[1], split.answers[places[i][0]].question),
+        several = len(self.config.outcomes) > 1
+        subjects = []
+        for number, own in (split.places[i] for i in split.chosen.tolist()):
+            question, proposed = split.answers[number].question, split.answers[number].proposed.criteria
+            subjects.append(
+                Subject(
+                    criterion=proposed[own],
+                    before=tuple(proposed[:own]) if self.config.explores else (),
+                    notion=question.notion,
+                    outcome=question.outcome if several else None,
+                    people=_People(self, question),
+                )
             )
-            for i in split.chosen.tolist()
-        ]
         pairs = tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts))
         if pairs:
             stride = 1 + max(attribute.size for attribute in self.attributes)
@@ -206,6 +212,48 @@ class _Audit:
                 assert isinstance(subject.people, _People)
                 subject.people.tables.update(tables)
         return details(subjects, assessment_terms(self.config))
+
+    def members(self, criteria: Sequence[CodedCriterion], question: Question) -> tuple[AuditData, list[CodedCriterion]]:
+        """D2 as its assessment needs it: who is a member of which groups; and the groups as criteria on this data."""
+        partition, n = self.view(question), len(criteria)
+        memberships, counts = self._memberships(criteria, partition)
+        which, cells = np.nonzero(counts)
+        data = AuditData(
+            attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
+            codes=tuple(member[which] for member in memberships),
+            cells=cells.astype(np.uint8),
+            counts=counts[which, cells],
+            n_cells=partition.n_cells,
+        )
+        return data, [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
+
+    def view(self, question: Question) -> Partition:
+        """The partition with the confusion cells of one question."""
+        return replace(self.partition, cells=question.cells, n_cells=len(question.cell_names))
+
+    def _memberships(
+        self, criteria: Sequence[CodedCriterion], partition: Partition
+    ) -> tuple[list[ByteArray], IntArray]:
+        """Per group whether each pattern of membership that occurs in D2 is one of members; and counts per pattern.
+
+        A pattern has a number, with a bit per group: where there are more groups than bits, some at a time.
+        """
+        rounds: list[tuple[tuple[CodedCriterion, ...], IntArray]] = []
+        counts = np.zeros((1, partition.n_cells), np.int64)
+        left = tuple(criteria)
+        while left or not rounds:
+            n_bits = max(1, _KEY_BITS - len(counts).bit_length())
+            job = CountPatterns(partition=partition, criteria=left[:n_bits], known=tuple(rounds))
+            keys, counts = self.blocks.summed(job, partition.n_cells)
+            rounds.append((left[:n_bits], keys))
+            left = left[n_bits:]
+        members: list[ByteArray] = []
+        pattern = np.arange(len(counts))
+        for some, keys in reversed(rounds):
+            key = keys[pattern]
+            members[:0] = [((key >> i) & 1).astype(np.uint8) for i in reversed(range(len(some)))]
+            pattern = key >> len(some)
+        return members, counts
 
 
 def _everyone(attributes: tuple[Attribute, ...], cells: IntArray) -> AuditData:
@@ -226,7 +274,7 @@ class _Asked:
     def __init__(self, audit: _Audit, question: Question, pool: AuditData | None) -> None:
         self.audit, self.question = audit, question
         self.pool = None if pool is None else question.view(pool)
-        self.partition = replace(audit.partition, cells=question.cells, n_cells=len(question.cell_names))
+        self.partition = audit.view(question)
         self.d2 = question.view(_everyone(audit.attributes, audit.totals[1]))
 
     def answer(
@@ -246,7 +294,11 @@ class _Asked:
             return self._answer(forest, proposed, self._assess_leaves(proposed))
         terms = SearchTerms(direction=config.sign)
         proposed = representative_candidates(self.pool, rates, forest, config, terms, audit.threads, progress)
-        return self._answer(forest, proposed, self._assess_in_order(proposed), self._overlaps(proposed))
+        assessment = self._assess_in_order(proposed)
+        if config.ranking == "magnitude":
+            expected = expected_signs(proposed.criteria, self.pool, self.question, config)
+            assessment = replace(assessment, expected=expected)
+        return self._answer(forest, proposed, assessment, self._overlaps(proposed))
 
     def _answer(
         self, forest: Forest, proposed: Candidates, assessment: Assessment, overlaps: Overlaps | None = None
@@ -270,41 +322,9 @@ class _Asked:
         return assessment_terms(self.audit.config)
 
     def _assess_in_order(self, proposed: Candidates) -> Assessment:
-        """Every group given those before it: all that this takes of D2 is who is a member of which of them."""
-        n = len(proposed)
-        memberships, counts = self._memberships(proposed.criteria)
-        which, cells = np.nonzero(counts)
-        members = AuditData(
-            attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
-            codes=tuple(member[which] for member in memberships),
-            cells=cells.astype(np.uint8),
-            counts=counts[which, cells],
-            n_cells=self.partition.n_cells,
-        )
-        criteria = [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
+        """Every group given those before it."""
+        members, criteria = self.audit.members(proposed.criteria, self.question)
         return assess_in_order(criteria, members, self.question.notion, self._terms, threads=self.audit.threads)
-
-    def _memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[list[ByteArray], IntArray]:
-        """Per group whether each pattern of membership that occurs in D2 is one of members; and counts per pattern.
-
-        A pattern has a number, with a bit per group: where there are more groups than bits, some at a time.
-        """
-        rounds: list[tuple[tuple[CodedCriterion, ...], IntArray]] = []
-        counts = np.zeros((1, self.partition.n_cells), np.int64)
-        left = tuple(criteria)
-        while left or not rounds:
-            n_bits = max(1, _KEY_BITS - len(counts).bit_length())
-            job = CountPatterns(partition=self.partition, criteria=left[:n_bits], known=tuple(rounds))
-            keys, counts = self.audit.blocks.summed(job, self.partition.n_cells)
-            rounds.append((left[:n_bits], keys))
-            left = left[n_bits:]
-        members: list[ByteArray] = []
-        pattern = np.arange(len(counts))
-        for some, keys in reversed(rounds):
-            key = keys[pattern]
-            members[:0] = [((key >> i) & 1).astype(np.uint8) for i in reversed(range(len(some)))]
-            pattern = key >> len(some)
-        return members, counts
 
     def _overlaps(self, proposed: Candidates) -> Overlaps:
         """How many people the other descriptions of a group have, and how many of its own."""
@@ -336,9 +356,9 @@ def _present(attributes: tuple[Attribute, ...], values: Sequence[IntArray], n_ce
 class _People:
     """D2 as a report's details ask for it, from counts that came back."""
 
-    def __init__(self, attributes: tuple[Attribute, ...], values: Sequence[IntArray], question: Question) -> None:
-        self.attributes, self.question = attributes, question
-        self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(values)}
+    def __init__(self, audit: _Audit, question: Question) -> None:
+        self.audit, self.attributes, self.question = audit, audit.attributes, question
+        self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(audit.values[1])}
 
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         """As in memory."""
@@ -349,8 +369,13 @@ class _People:
         np.add.at(out.T, np.array(self.question.cells), table.T)
         return out
 
-    def assessed(self, criterion: CodedCriterion, notion: Notion, terms: Terms) -> Assessment:
-        """As in memory, from the members along any attribute."""
-        attribute = next(a for a, own in self.tables if own == criterion)
-        inside, everyone = (self.along(attribute, own).sum(axis=0) for own in (criterion, ()))
-        return assess_counts(inside[None], everyone, notion, terms)
+    def assessed(
+        self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
+    ) -> Assessment:
+        """As in memory: from the members along any attribute, or given groups before by one more job."""
+        if not before:
+            attribute = next(a for a, own in self.tables if own == criterion)
+            inside, everyone = (self.along(attribute, own).sum(axis=0) for own in (criterion, ()))
+            return assess_counts(inside[None], everyone, notion, terms)
+        members, (*others, own) = self.audit.members([*before, criterion], self.question)
+        return assess_given(others, own, members, notion, terms)

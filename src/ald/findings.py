@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from math import exp, isfinite, log
 from typing import Any
 
 from ald.criterion import Criterion
 from ald.errors import SettingError
-from ald.evaluation import Assessment
+from ald.evaluation import Assessment, Intervals
 from ald.statistics import rounded
 
 
@@ -47,6 +47,23 @@ class StratumResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Finer:
+    """What is left of a finding where one legitimate factor, a number, is cut into classes twice as fine.
+
+    strata: how many there are then. turned: the largest difference has the other sign. holds: the finding is still
+    significant, and of the same sign; if not, the factor's effect within its classes may be all that it shows.
+    """
+
+    factor: str
+    strata: int
+    psi: float | None
+    p_adjusted: float | None
+    log10_p_adjusted: float | None
+    turned: bool
+    holds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One group as assessed on D2, against everyone else there. None is undefined; `undefined` says why.
 
@@ -55,7 +72,10 @@ class Finding:
     psi with confidence `interval_level`. `statistic` and `df` are those of the chi2 test, or of Fisher's over several;
     `p_adjusted` is corrected for all candidates. `test` names the test that gave the p-value. `stability` is the share
     of random halvings that list an equivalent group. Rates and psi are those of whom was compared with whom: within
-    strata of legitimate factors (`strata` has each of them, `psi_crude` is psi without them), and weighted in surveys.
+    strata of legitimate factors (`strata` has each of them) and of the groups that were tested before this one
+    (`given_groups`), and weighted in surveys; `psi_crude` is psi without these strata, `finer` what is left of it in
+    finer ones. `psi_by_chance`: how large a psi of several rates is on average in such a group where there is no
+    disparity at all.
     `size` counts rows; `people` those that they are about, if a cluster column says so.
     """
 
@@ -83,7 +103,10 @@ class Finding:
     outcome: str | None = None
     people: int | None = None
     psi_crude: float | None = None
+    psi_by_chance: float | None = None
+    given_groups: tuple[Criterion, ...] = ()
     strata: tuple[StratumResult, ...] = ()
+    finer: tuple[Finer, ...] = ()
     test: str = "chi2"
     interval_level: float = 0.95
     interval_unadjusted: tuple[float | None, float | None] = (None, None)
@@ -133,7 +156,11 @@ class Finding:
             for other in self.also
         ]
         entry["part_intervals"] = {key: list(bounds) for key, bounds in self.part_intervals.items()}
+        entry["given_groups"] = [
+            {"criterion": str(group), "conditions": group.to_list()} for group in self.given_groups
+        ]
         entry["strata"] = [stratum.to_dict() for stratum in self.strata]
+        entry["finer"] = [asdict(finer) for finer in self.finer]
         return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
 
     @classmethod
@@ -148,7 +175,9 @@ class Finding:
             for other in entry["also"]
         )
         values["part_intervals"] = {key: tuple(bounds) for key, bounds in entry["part_intervals"].items()}
+        values["given_groups"] = tuple(Criterion.from_list(group["conditions"]) for group in entry["given_groups"])
         values["strata"] = tuple(StratumResult.from_dict(stratum) for stratum in entry["strata"])
+        values["finer"] = tuple(Finer(**finer) for finer in entry["finer"])
         return cls(**values)
 
 
@@ -159,25 +188,27 @@ def finding(
     cell_names: tuple[str, ...],
     *,
     level: float,
+    intervals: Intervals,
+    unadjusted: Intervals,
+    place: int = 0,
     tree: int | None = None,
     node: int | None = None,
     outcome: str | None = None,
-    unadjusted: Assessment | None = None,
     also: tuple[Also, ...] = (),
     stability: float | None = None,
     people: int | None = None,
-    psi_crude: float | None = None,
+    given_groups: tuple[Criterion, ...] = (),
     strata: tuple[StratumResult, ...] = (),
+    finer: tuple[Finer, ...] = (),
 ) -> Finding:
     """Candidate i of an assessment as a finding.
 
-    `level` is that of the intervals; `unadjusted`, for listed groups, has those without regard to their selection.
+    `intervals` are at `level`, `unadjusted` ones without regard to selection; both have the candidate at `place`.
     """
     keys = [rate.key for rate in assessment.notion.rates]
     inside, outside = assessment.rate_in[:, i].tolist(), assessment.rate_out[:, i].tolist()
-    lows, highs = assessment.part_low[:, i].tolist(), assessment.part_high[:, i].tolist()
+    lows, highs = intervals.part_low[:, place].tolist(), intervals.part_high[:, place].tolist()
     log_p, log_p_adjusted = float(assessment.log_p[i]), float(assessment.log_p_adjusted[i])
-    plain = unadjusted or assessment
     return Finding(
         criterion=criterion,
         size=int(assessment.inside[i].sum()),
@@ -187,7 +218,7 @@ def finding(
         rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
         rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
         ratios={key: rounded(a / b) if b > 0 else None for key, a, b in zip(keys, inside, outside, strict=True)},
-        interval=(rounded(assessment.low[i]), rounded(assessment.high[i])),
+        interval=(rounded(intervals.low[place]), rounded(intervals.high[place])),
         part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
         counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
         counts_outside=dict(zip(cell_names, assessment.outside[i].tolist(), strict=True)),
@@ -202,11 +233,14 @@ def finding(
         notion=assessment.notion.name,
         outcome=outcome,
         people=people,
-        psi_crude=psi_crude,
+        psi_crude=rounded(assessment.psi_crude[i]),
+        psi_by_chance=rounded(assessment.psi_by_chance[i]),
+        given_groups=given_groups,
         strata=strata,
+        finer=finer,
         test=assessment.test[i],
-        interval_level=float(rounded(1.0 - level) or 0.0),
-        interval_unadjusted=(rounded(plain.low[i]), rounded(plain.high[i])),
+        interval_level=float(rounded(1.0 - assessment.terms.interval_level(level)) or 0.0),
+        interval_unadjusted=(rounded(unadjusted.low[place]), rounded(unadjusted.high[place])),
         also=also,
         stability=None if stability is None else rounded(stability),
         undefined=assessment.reason(i),

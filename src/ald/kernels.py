@@ -50,6 +50,11 @@ def tables() -> ModuleType | None:
     return _compiled("search._tables")
 
 
+def lanes() -> ModuleType:
+    """The module that counts and compares groups in many versions of the outcomes at a time."""
+    return _compiled("search.everyone._lanes") or importlib.import_module("ald.search.everyone._numpy_lanes")
+
+
 def packed() -> ModuleType | None:
     """The module that grows trees on packed rows; None where `ald.search.counting` and others do it by NumPy."""
     return _compiled("search._packed")

@@ -20,14 +20,15 @@ from ald.errors import SettingError, nearest
 
 # Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.
 CELLS = ("tn", "fp", "fn", "tp")
-OUTCOME_CELLS = ("unfavourable", "favourable")
+OUTCOME_CELLS = ("negative", "positive")
 
 
 @dataclass(frozen=True)
 class Rate:
     """A rate over confusion cells: `hits` out of `base`, each a text of cell names ("fp tn") or "all".
 
-    `better`: whether a "higher" or a "lower" rate is to the advantage of the people concerned.
+    `better`: whether a "higher" or a "lower" rate is to the advantage of the people concerned, where the positive value
+    is the favourable one.
     """
 
     key: str
@@ -112,7 +113,7 @@ class RateCounter:
         self.rates = tuple(rates)
         self._hits = [tuple(sorted(c for c in rate.hit_cells if c < n_cells)) for rate in rates]
         self._bases = [tuple(sorted(c for c in rate.base_cells if c < n_cells)) for rate in rates]
-        # +1 where a higher rate is to people's advantage, -1 where a lower one is.
+        # +1 where a higher rate is to people's advantage, -1 where a lower one is, if positive is favourable.
         self.signs = np.array([1.0 if rate.better == "higher" else -1.0 for rate in rates])
         used = [cell for base in self._bases for cell in base]
         self.disjoint = len(set(used)) == len(used)
@@ -153,12 +154,12 @@ ERROR = Rate("error", "error rate", hits="fp fn", better="lower")
 NOTIONS = {
     notion.name: notion
     for notion in (
-        Notion("statistical parity", (SELECTION,), "equal shares of favourable outcomes"),
+        Notion("statistical parity", (SELECTION,), "equal shares of positive outcomes"),
         Notion("equalized odds", (FPR, FNR), "equal false positive and false negative rates"),
-        Notion("equal opportunity", (TPR,), "equal true positive rates among those who qualify"),
+        Notion("equal opportunity", (TPR,), "equal true positive rates"),
         Notion("predictive equality", (FPR,), "equal false positive rates"),
         Notion("false negative rate", (FNR,), "equal false negative rates"),
-        Notion("predictive parity", (PRECISION,), "equal precision of favourable predictions"),
+        Notion("predictive parity", (PRECISION,), "equal precision of positive predictions"),
         Notion("accuracy", (ACCURACY,), "equal shares of correct predictions"),
     )
 }

@@ -148,6 +148,7 @@ def count_profile(
     wanted = replace(
         roles,
         attributes=tuple(columns.values()),
+        exclude=(),
         kinds=dict.fromkeys(columns.values(), "nominal"),
         given=(),
         given_in_criteria=False,

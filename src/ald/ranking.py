@@ -21,21 +21,21 @@ RANKINGS: Sequence[str] = ("confidence", "magnitude")
 class Scores:
     """What groups are ranked by, one entry per candidate of all questions."""
 
-    psi: FloatArray
+    magnitude: FloatArray
     log_p: FloatArray
     log_p_adjusted: FloatArray
 
 
 def joined(assessments: Sequence[Assessment], adjustment: str) -> Scores:
     """The candidates of several assessments one after the other, corrected together."""
-    psi, log_p = (np.concatenate([getattr(one, name) for one in assessments]) for name in ("psi", "log_p"))
-    return Scores(psi=psi, log_p=log_p, log_p_adjusted=adjust(log_p, adjustment))
+    magnitude, log_p = (np.concatenate([getattr(one, name) for one in assessments]) for name in ("magnitude", "log_p"))
+    return Scores(magnitude=magnitude, log_p=log_p, log_p_adjusted=adjust(log_p, adjustment))
 
 
 def rank(
     assessment: Assessment | Scores, criteria: Sequence[CodedCriterion], attributes: Sequence[Attribute], ranking: str
 ) -> IntArray:
-    """All candidates in ranked order: by "confidence" (smallest p first) or "magnitude" (largest |psi| first).
+    """All candidates in ranked order: by "confidence" (smallest p first) or "magnitude" (largest first).
 
     Ties, such as a group and its complement: fewer conditions, then fewer levels, then canonical order. Undefined
     candidates come last.
@@ -70,12 +70,11 @@ def _equal_neighbours(order: IntArray, keys: Sequence[AnyArray]) -> BoolArray:
 
 def sort_key(assessment: Assessment | Scores, ranking: str) -> FloatArray:
     """What is sorted ascending; NaN (undefined) becomes +inf."""
-    key = assessment.log_p if ranking == "confidence" else -np.abs(assessment.psi)
+    key = assessment.log_p if ranking == "confidence" else -assessment.magnitude
     return np.where(np.isnan(key), np.inf, key)
 
 
-def listed(assessment: Assessment | Scores, order: IntArray, level: float, groups: int) -> IntArray:
-    """The first groups in ranked order that are significant at `level` after correction."""
+def significant(assessment: Assessment | Scores, order: IntArray, level: float) -> IntArray:
+    """The groups that are significant at `level` after correction, in ranked order."""
     with np.errstate(invalid="ignore"):
-        significant = assessment.log_p_adjusted[order] <= np.log(level)
-    return np.asarray(order[significant][:groups])
+        return np.asarray(order[assessment.log_p_adjusted[order] <= np.log(level)])

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import BoolArray
+from ald import finer
+from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
 from ald.data.strata import Strata
-from ald.evaluation import Assessment, others
-from ald.findings import Also, Finding, StratumResult, finding
+from ald.evaluation import Intervals, others
+from ald.findings import Also, Finding, Finer, StratumResult, finding
 from ald.notions import Notion, RateCounter
-from ald.search.membership import member_mask
+from ald.search.membership import member_mask, membership_strata
 from ald.search.rules import decode
 from ald.statistics import rounded
 from ald.steps import Answer, Split, overlaps
@@ -33,13 +34,12 @@ class Results(Sequence[Finding]):
     attributes: tuple[Attribute, ...]
     split: Split
     stability: dict[int, float]
-    strata: Strata | None
 
     def __len__(self) -> int:
         return len(self.split.scores.log_p)
 
     def __getitem__(self, i: Any) -> Any:
-        return self._finding(i, self.config.level, None)
+        return self.findings([i])[0]
 
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
@@ -52,51 +52,106 @@ class Results(Sequence[Finding]):
             for answer in self.split.answers
         ]
 
-    def _finding(self, i: int, level: float, selected: Assessment | None) -> Finding:
+    @cached_property
+    def _selected_level(self) -> float:
+        """That of the intervals of significant groups: level * significant / tested, where few groups are tested.
+
+        So their intervals miss the truth in a share of at most `level`, selected as they are (Benjamini and Yekutieli
+        2005), and hold no difference just where their test does not reject.
+        """
+        n, level = len(self.split.significant), self.config.level
+        selects = (self.config.explores or self.config.method is not None) and self.config.adjust != "none"
+        return level * n / self.split.tested if selects and n else level
+
+    def findings(self, which: Sequence[int]) -> tuple[Finding, ...]:
+        """These candidates as findings."""
+        selected = set(self.split.significant.tolist())
+        out: dict[int, Finding] = {}
+        for number, answer in enumerate(self.split.answers):
+            for chosen, level in (
+                ([i for i in which if self._places[i][0] == number and i in selected], self._selected_level),
+                ([i for i in which if self._places[i][0] == number and i not in selected], self.config.level),
+            ):
+                own = [self._places[i][1] for i in chosen]
+                plain = answer.assessment.intervals(self.config.level, own)
+                adjusted = plain if level == self.config.level else answer.assessment.intervals(level, own)
+                for place, i in enumerate(chosen):
+                    out[i] = self._finding(i, level, adjusted, plain, place)
+        return tuple(out[i] for i in which)
+
+    def _finding(self, i: int, level: float, intervals: Intervals, unadjusted: Intervals, place: int) -> Finding:
         number, own = self._places[i]
         answer = self.split.answers[number]
+        criteria = answer.proposed.criteria
         also = tuple(
             Also(criterion=decode(other, self.attributes), size=size, overlap=overlap)
             for other, size, overlap in self._also[number].get(own, ())
         )
         trees_before = sum(before.forest.n_trees for before in self.split.answers[:number])
-        details = self._details(answer, own) if selected is not None else {}
+        before = criteria[:own] if self.config.explores else ()
+        details = self._details(answer, own) if i in self._listed else {}
         return finding(
-            decode(answer.proposed.criteria[own], self.attributes),
-            selected or answer.assessment,
+            decode(criteria[own], self.attributes),
+            answer.assessment,
             own,
             answer.question.cell_names,
+            level=level,
+            intervals=intervals,
+            unadjusted=unadjusted,
+            place=place,
             tree=answer.proposed.tree[own] + trees_before,
             node=answer.proposed.node[own],
-            level=level,
             outcome=answer.question.outcome if len(self.config.outcomes) > 1 else None,
-            unadjusted=answer.assessment,
             also=also,
             stability=self.stability.get(i),
+            given_groups=tuple(decode(criterion, self.attributes) for criterion in before),
+            finer=self._finer.get(i, ()),
             **details,
         )
 
+    @cached_property
+    def _listed(self) -> frozenset[int]:
+        return frozenset(self.split.chosen.tolist())
+
+    @cached_property
+    def _finer(self) -> dict[int, tuple[Finer, ...]]:
+        return finer.of_listed(self.split, self.config)
+
     def _details(self, answer: Answer, own: int) -> dict[str, Any]:
-        member = member_mask(answer.proposed.criteria[own], answer.d2)
-        return design_details(member, answer.d2, answer.question.notion, self.config, self.strata)
+        if answer.d2.design.clusters is None and self.split.strata is None:
+            return {}
+        masks = [member_mask(criterion, answer.d2) for criterion in answer.proposed.criteria[: own + 1]]
+        before = membership_strata(masks[:-1]) if self.config.explores and own else None
+        return design_details(masks[-1], answer.d2, answer.question.notion, self.config, self.split.strata, before)
+
+    @cached_property
+    def significant(self) -> tuple[int, ...]:
+        """The places of all significant candidates in ranked order; the first of them are listed."""
+        place = {i: at for at, i in enumerate(self.split.order.tolist())}
+        return tuple(place[i] for i in self.split.significant.tolist())
+
+    def at(self, places: Sequence[int]) -> tuple[Finding, ...]:
+        """The candidates at these places of the ranked order as findings."""
+        return self.findings(self.split.order[list(places)].tolist())
 
     def listed(self) -> tuple[Finding, ...]:
-        """The listed findings. Those found by exploring have selective intervals, at level * listed / tested."""
-        chosen, level = self.split.chosen.tolist(), self.config.level
-        if (self.config.explores or self.config.method is not None) and chosen:
-            level = level * len(chosen) / self.split.tested
-        adjusted = [answer.assessment.at_level(level) for answer in self.split.answers]
-        return tuple(self._finding(i, level, adjusted[self._places[i][0]]) for i in chosen)
+        """The listed findings."""
+        return self.findings(self.split.chosen.tolist())
 
     def ranked(self) -> tuple[Finding, ...]:
         """All candidates as findings in ranked order."""
-        return tuple(self[i] for i in self.split.order.tolist())
+        return self.findings(self.split.order.tolist())
 
 
 def design_details(
-    member: BoolArray, data: AuditData, notion: Notion, config: AuditConfig, strata: Strata | None
+    member: BoolArray,
+    data: AuditData,
+    notion: Notion,
+    config: AuditConfig,
+    strata: Strata | None,
+    before: IntArray | None = None,
 ) -> dict[str, Any]:
-    """What a finding says of its people, its strata and its psi without them."""
+    """What a finding says of its people and its strata. `before`: strata of groups that it was compared within."""
     out: dict[str, Any] = {}
     if data.design.clusters is not None:
         out["people"] = len(np.unique(data.design.clusters[member]))
@@ -104,7 +159,7 @@ def design_details(
         outside = others(member, data, config.reference_kind)
         rates = RateCounter(notion.rates, data.n_cells)
         with_all = config.reference_kind == "all"
-        out["strata"], out["psi_crude"] = _strata(member, outside, data, rates, notion, strata, with_all=with_all)
+        out["strata"] = _strata(member, outside, data, rates, notion, strata, before, with_all=with_all)
     return out
 
 
@@ -115,16 +170,22 @@ def _strata(
     rates: RateCounter,
     notion: Notion,
     strata: Strata,
+    before: IntArray | None,
     *,
     with_all: bool,
-) -> tuple[tuple[StratumResult, ...], float | None]:
-    """The group in every stratum, those of the largest weight, in the strata's order; and psi over all people."""
+) -> tuple[StratumResult, ...]:
+    """The group in every stratum, those of the largest weight, in the strata's order.
+
+    Within a stratum, people are compared with those who are alike in the groups `before` this one.
+    """
     assert data.design.strata is not None
     people = data.counts.astype(float) * (1.0 if data.design.weights is None else data.design.weights)
+    n_before = 1 if before is None else int(before.max()) + 1
+    numbers = data.design.strata * n_before + (0 if before is None else before)
     tables, sizes = [], []
     for side in (member, outside):
-        at = data.design.strata[side] * data.n_cells + data.cells[side]
-        n = len(strata) * data.n_cells
+        at = numbers[side] * data.n_cells + data.cells[side]
+        n = len(strata) * n_before * data.n_cells
         tables.append(np.bincount(at, people[side], minlength=n).reshape(-1, data.n_cells))
         sizes.append(np.bincount(data.design.strata[side], data.counts[side], minlength=len(strata)).astype(np.int64))
     hits, bases = ([f(table, rates) for table in tables] for f in (_hits, _bases))
@@ -132,9 +193,9 @@ def _strata(
         weight = np.nan_to_num(bases[0] * bases[1] / (bases[0] + bases[1]))
         if with_all:
             hits, bases = ([side[0], side[0] + side[1]] for side in (hits, bases))
-        rate_in, rate_out = (hit / base for hit, base in zip(hits, bases, strict=True))
+        rate_in, rate_out = (_mean(hit / base, weight, n_before) for hit, base in zip(hits, bases, strict=True))
+        weight = weight.reshape(len(weight), -1, n_before).sum(axis=-1)
         weight = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
-        crude = [hit.sum(axis=1) / base.sum(axis=1) for hit, base in zip(hits, bases, strict=True)]
     shares = weight / max(float(weight.sum()), 1e-300)
     largest = np.argsort(-shares, kind="stable")[:STRATA_SHOWN]
     shown = np.sort(largest[(sizes[0] + sizes[1])[largest] > 0])
@@ -142,7 +203,7 @@ def _strata(
     def by_rate(values: Any) -> dict[str, float | None]:
         return {rate.key: rounded(float(value)) for rate, value in zip(notion.rates, values, strict=True)}
 
-    results = tuple(
+    return tuple(
         StratumResult(
             criterion=strata.criterion(s),
             size=int(sizes[0][s]),
@@ -154,7 +215,14 @@ def _strata(
         )
         for s in shown.tolist()
     )
-    return results, rounded(float(notion.psi((crude[0] - crude[1])[:, None])[0]))
+
+
+def _mean(rates: FloatArray, weight: FloatArray, n: int) -> FloatArray:
+    """Rates [rates, strata * n] as means over the n parts of every stratum; as they are where there is one part."""
+    if n == 1:
+        return rates
+    parts, weights = (values.reshape(len(values), -1, n) for values in (np.nan_to_num(rates), weight))
+    return np.asarray((parts * weights).sum(axis=-1) / weights.sum(axis=-1))
 
 
 def _hits(table: Any, rates: RateCounter) -> Any:

@@ -14,16 +14,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from ald.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
-from ald.statistics import LOG_2, t_log_sf
+from ald.score import beyond_log_p
 
 
 @dataclass(frozen=True, kw_only=True)
 class Robust:
-    """The comparison for one rate; NaN is undefined. `z` and `t` test no difference; `error` is of `difference`."""
+    """The comparison for one rate; NaN is undefined. `error` is of `difference`.
+
+    Variances of the difference, if the true one is d: sandwich[0] - 2 d sandwich[1] + d^2 sandwich[2], with `df`
+    degrees of freedom, and `steady` whatever d is. A test is the weaker of both.
+    """
 
     inside: float
     outside: float
@@ -31,17 +36,71 @@ class Robust:
     difference: float
     error: float
     df: float
-    z: float
-    t: float
+    sandwich: tuple[float, float, float]
+    steady: float
+
+    @property
+    def z(self) -> float:
+        """The test of no difference by the steady variance."""
+        return _standardised(self.difference, self.steady)
+
+    @property
+    def t(self) -> float:
+        """The test of no difference by the sandwich."""
+        return _standardised(self.difference, self.sandwich[0])
+
+    @property
+    def statistic(self) -> float:
+        """As reported: that of the weaker of both tests."""
+        return float(np.minimum(abs(self.z), abs(self.t)) ** 2)
+
+    @property
+    def null_error(self) -> float:
+        """The standard error, if there is no difference."""
+        return float(np.sqrt(self.steady))
 
     def log_p(self, side: int = 0) -> float:
-        """log p of no difference: the larger of both tests. side: 1 for a higher rate inside, -1 for a lower one."""
-        values, df = np.array([self.z, self.t]), np.array([np.inf, self.df])
-        tails = t_log_sf(side * values if side else np.abs(values), df) + (0.0 if side else LOG_2)
-        return min(float(tails.max()), 0.0)
+        """log p of no difference. side: 1 for a higher rate inside, -1 for a lower one."""
+        return self.beyond_log_p(0.0, side)
+
+    def beyond_log_p(self, threshold: float, side: int = 0) -> float:
+        """log p of a difference no larger than the threshold (side 0: of either sign)."""
+        at = threshold * (side or (1.0 if self.difference >= 0 else -1.0))
+        variance = np.array([self.steady, _quadratic(self.sandwich, at)])
+        df = np.array([np.inf, self.df])
+        log_p = beyond_log_p(np.full(2, self.difference), np.sqrt(np.maximum(variance, _NONE)), df, threshold, side)
+        return float(log_p.max())
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """All differences that the test does not reject at `level`: those that one of its two tests accepts."""
+        half = float(np.sqrt(self.steady) * -special.ndtri(level / 2.0))
+        ends = [self.difference - half, self.difference + half]
+        # (difference - d)^2 <= t^2 (a - 2 b d + c d^2), solved for d.
+        t2 = float(special.stdtrit(self.df, level / 2.0)) ** 2
+        a, b, c = self.sandwich
+        square, line = 1.0 - t2 * c, self.difference - t2 * b
+        root = line**2 - square * (self.difference**2 - t2 * a)
+        if square <= 0.0:
+            ends += [-1.0, 1.0]
+        elif root > 0.0:
+            ends += [(line - root**0.5) / square, (line + root**0.5) / square]
+        return max(min(ends), -1.0), min(max(ends), 1.0)
 
 
-UNDEFINED = Robust(**dict.fromkeys(("inside", "outside", "everyone", "difference", "error", "df", "z", "t"), np.nan))
+# Instead of no variance at all, which nothing can be divided by.
+_NONE = 1e-300
+_UNKNOWN = dict.fromkeys(("inside", "outside", "everyone", "difference", "error", "df", "steady"), np.nan)
+UNDEFINED = Robust(**_UNKNOWN, sandwich=(np.nan, np.nan, np.nan))
+
+
+def _standardised(difference: float, variance: float) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(difference == 0, 0.0, np.float64(difference) / np.sqrt(variance)))
+
+
+def _quadratic(coefficients: tuple[float, float, float], d: float) -> float:
+    a, b, c = coefficients
+    return a - 2.0 * d * b + d * d * c
 
 
 def compare_robustly(
@@ -92,29 +151,23 @@ def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntA
     lever = weight * (group - share[stratum]) * np.sqrt(factor)[stratum] * both[stratum]
     spread = mean * (1.0 - mean)
     residual = hit - mean[stratum]
-    beyond = residual - (group - share[stratum]) * difference
     clustered = design.clusters is not None
-    sandwich = _sum_of_squares(lever * residual, unit, people, clustered)
+    sides = [lever * residual, lever * (group - share[stratum])]
+    products = [_sum_of_products(sides[i], sides[j], unit, people, clustered) for i, j in ((0, 0), (0, 1), (1, 1))]
     steady = _exchangeable(lever, residual, spread[stratum], unit, people, clustered)
-    own = _sum_of_squares(lever * beyond, unit, people, clustered)
     df = _degrees_of_freedom(lever**2 * spread[stratum], unit, people, clustered)
-    if not max(sandwich, steady) > 1e-12:
+    if not max(products[0], steady) > 1e-12:
         return UNDEFINED
+    sandwich = (products[0] / scale**2, products[1] / scale**2, products[2] / scale**2)
     return Robust(
         **rate,
         difference=difference,
-        error=float(np.sqrt(max(own, steady)) / scale),
+        error=float(np.sqrt(max(_quadratic(sandwich, difference), steady / scale**2))),
         # Where one cluster or weight outweighs all others there is next to nothing to learn from: t with 1 df says so.
         df=max(df, 1.0),
-        z=_standardised(excess, steady),
-        t=_standardised(excess, sandwich),
+        sandwich=sandwich,
+        steady=steady / scale**2,
     )
-
-
-def _standardised(excess: float, variance: float) -> float:
-    if variance > 0:
-        return float(excess / np.sqrt(variance))
-    return 0.0 if abs(excess) < 1e-12 else float(np.copysign(np.inf, excess))
 
 
 def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_strata: int, alone: bool) -> FloatArray:
@@ -126,11 +179,11 @@ def _units_per_stratum(stratum: IntArray, unit: IntArray, people: FloatArray, n_
     return np.bincount(pairs // n_units, minlength=n_strata).astype(float)
 
 
-def _sum_of_squares(values: FloatArray, unit: IntArray, people: FloatArray, clustered: bool) -> float:
-    """The sum over clusters (or people) of their squared sums."""
+def _sum_of_products(a: FloatArray, b: FloatArray, unit: IntArray, people: FloatArray, clustered: bool) -> float:
+    """The sum over clusters (or people) of the products of their sums."""
     if not clustered:
-        return float((people * values**2).sum())
-    return float((np.bincount(unit, people * values) ** 2).sum())
+        return float((people * a * b).sum())
+    return float((np.bincount(unit, people * a) * np.bincount(unit, people * b)).sum())
 
 
 def _exchangeable(

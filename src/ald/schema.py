@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from itertools import pairwise
 from math import isfinite
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ald.config import AuditConfig
+from ald.data.outcomes import OutcomeSummary
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
 from ald.details import Details
 from ald.errors import InputError, shorten
@@ -67,7 +70,17 @@ _FINDING = {
     "outcome": _TEXT,
     "people": _COUNT,
     "psi_crude": _NUMBER,
+    "psi_by_chance": _NUMBER,
+    "given_groups": [{"criterion": str, "conditions": _CONDITIONS}],
     "strata": [_STRATUM],
+    "finer": [
+        {
+            "factor": str,
+            "strata": int,
+            **dict.fromkeys(("psi", "p_adjusted", "log10_p_adjusted"), _NUMBER),
+            **dict.fromkeys(("turned", "holds"), bool),
+        }
+    ],
     "test": str,
     "interval_level": float,
     "interval_unadjusted": [_NUMBER],
@@ -86,12 +99,14 @@ _DOCUMENT = {
     ],
     "config": {
         "outcome": (str, NoneType, [str]),
-        **dict.fromkeys(("favourable", "prediction", "truth", "cluster", "survey_weights"), _TEXT),
+        "favourable": (str, NoneType, [_TEXT]),
+        **dict.fromkeys(("prediction", "truth", "cluster", "survey_weights"), _TEXT),
         "given": [str],
         "groups_of_interest": [str],
     },
     "data": {
         "rows": int,
+        "outcomes": [{"name": str, "negative": str, "positive": str}],
         "cells": {"*": int},
         "attributes": [{"name": str, "kind": str, "distinct": int, "missing": int}],
         "left_out": [{"name": str, "reason": str}],
@@ -128,6 +143,7 @@ _DOCUMENT = {
                 }
             ]
         ],
+        "trees": [{"tree": int, "counts": [[int]]}],
     },
     "profile": (
         NoneType,
@@ -144,6 +160,7 @@ _DOCUMENT = {
         },
     ),
     "candidates": [_FINDING],
+    "significant": [int],
     "forest": {
         "trees": int,
         "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
@@ -187,6 +204,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dic
         "details": _plain(audit.details.to_dict()),
         "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
+        "significant": list(audit.significant),
         "forest": forest.to_dict(),
     }
 
@@ -248,6 +266,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             data_summary=DataSummary(
                 **data
                 | {
+                    "outcomes": tuple(OutcomeSummary(**entry) for entry in data["outcomes"]),
                     "attributes": tuple(AttributeSummary(**entry) for entry in data["attributes"]),
                     "left_out": tuple(LeftOut(**entry) for entry in data["left_out"]),
                     "warnings": tuple(data["warnings"]),
@@ -261,6 +280,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             _details=Details.from_dict(document["details"]),
             profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
+            significant=tuple(document["significant"]),
         )
     except InputError:
         raise
@@ -297,8 +317,8 @@ def _is(value: Any, shape: Any) -> bool:
         except InputError:
             return False
         return type(value) is type(shape)
-    if isinstance(value, bool):
-        return False
+    if isinstance(value, bool) or shape is bool:
+        return isinstance(value, bool) and shape is bool
     if shape is float:
         return isinstance(value, (int, float)) and isfinite(value)
     return isinstance(value, shape) and not (shape is int and abs(value) >= 2**63)
@@ -317,6 +337,15 @@ def _check_sizes(document: dict[str, Any]) -> None:
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
             )
+    config = document["config"]
+    named = config["outcome"] or [config["prediction"], config["truth"]]
+    audited = dict.fromkeys([named] if isinstance(named, str) else named)
+    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
+        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
+    significant = document["significant"]
+    whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
+    if not whole or len(significant) < len(document["groups"]):
+        raise InputError("this audit document is damaged: `significant` does not fit its groups and candidates")
     _check_details(document)
     _check_profile(document)
     forest = document["forest"]
@@ -350,6 +379,9 @@ def _check_details(document: dict[str, Any]) -> None:
             whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
             whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    nodes = Counter(document["forest"]["tree"])
+    for tree in document["details"]["trees"]:
+        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
     if not whole:
         raise InputError("this audit document is damaged: its `details` do not fit its groups")
 

@@ -77,7 +77,7 @@ def chi2_log_sf(statistic: FloatArray, df: IntArray) -> FloatArray:
     return np.asarray(np.minimum(out, 0.0))
 
 
-def chi2_isf(p: float, df: IntArray) -> FloatArray:
+def chi2_isf(p: float | FloatArray, df: IntArray) -> FloatArray:
     """The statistic whose tail is p.
 
     >>> chi2_isf(0.05, np.array([1, 2])).round(4).tolist()

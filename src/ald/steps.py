@@ -11,16 +11,17 @@ from threading import Lock
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald.arrays import FloatArray, IntArray
 from ald.baselines.interface import propose
 from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.memory import machine_memory
+from ald.data.strata import Given, Strata, in_classes, in_strata
 from ald.errors import InputError
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
 from ald.questions import Question
-from ald.ranking import Scores, joined, listed, rank
+from ald.ranking import Scores, joined, rank, significant
 from ald.search import packed
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.derived import extended
@@ -30,6 +31,7 @@ from ald.search.packed import PackedRows
 from ald.search.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.rules import Candidates, candidates, named_in
 from ald.search.scoring import Terms as SearchTerms
+from ald.search.scoring import smallest_group
 from ald.search.tree import CodedCriterion, Forest
 from ald.statistics import adjust as adjust_p
 from ald.statistics import rounded
@@ -68,7 +70,8 @@ class Answer:
 class Split:
     """Search, assessment and ranking for one halving.
 
-    scores: all candidates, those of the first question first; order and chosen: positions among them.
+    scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
+    (those that are listed): positions among them. strata: what strata of legitimate factors mean, if there are any.
     """
 
     d1: AuditData
@@ -76,7 +79,9 @@ class Split:
     answers: tuple[Answer, ...]
     scores: Scores
     order: IntArray
+    significant: IntArray
     chosen: IntArray
+    strata: Strata | None = None
 
     @property
     def places(self) -> list[tuple[int, int]]:
@@ -107,8 +112,12 @@ def one_split(
     threads: int,
     say: Progress,
     memory_limit: int | None = None,
+    given: Given | None = None,
 ) -> Split:
-    """Steps 1 to 3 on one halving: the first is the one that is reported."""
+    """Steps 1 to 3 on one halving: the first is the one that is reported.
+
+    given: legitimate factors, which are cut where the outcomes of D1 change.
+    """
     sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
     halves_seed, forest_seed = sequence.spawn(2)
 
@@ -116,6 +125,9 @@ def one_split(
         say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
 
     d1, d2 = data.halves(np.random.default_rng(halves_seed), config.fraction, threads)
+    strata = None
+    if given is not None:
+        strata, (d1, d2) = in_strata([d1, d2], given, by=d1)
     answers = []
     for number, question in enumerate(asked):
 
@@ -130,27 +142,39 @@ def one_split(
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
         seen = question.view(d2)
         assessor = assess_in_order if config.explores else partial(assess, leaves=proposed.leaves)
-        # What another system proposes may be few people: it is tested exactly where that is so.
-        terms = replace(assessment_terms(config), exact=config.method is not None)
-        assessment = assessor(proposed.criteria, seen, question.notion, terms, threads=threads)
+        assessment = assessor(proposed.criteria, seen, question.notion, assessment_terms(config), threads=threads)
+        if config.explores and config.ranking == "magnitude":
+            expected = expected_signs(proposed.criteria, question.view(d1), question, config)
+            assessment = replace(assessment, expected=expected)
         answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
 
     step("rank", 0.0)
-    return ranked(d1, d2, answers, config)
+    return ranked(d1, d2, answers, config, strata)
 
 
-def ranked(d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig) -> Split:
+def ranked(
+    d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
+) -> Split:
     """Step 3: all candidates in order, with one correction, and those that are listed."""
     scores = joined([answer.assessment for answer in answers], config.adjust)
     criteria = all_criteria([answer.proposed for answer in answers])
     order = rank(scores, criteria, d2.attributes, config.ranking)
-    chosen = listed(scores, order, config.level, config.groups)
+    found = significant(scores, order, config.level)
     ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
     corrected = tuple(
         replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
         for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
     )
-    return Split(d1=d1, d2=d2, answers=corrected, scores=scores, order=order, chosen=chosen)
+    return Split(
+        d1=d1,
+        d2=d2,
+        answers=corrected,
+        scores=scores,
+        order=order,
+        significant=found,
+        chosen=found[: config.groups],
+        strata=strata,
+    )
 
 
 def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
@@ -161,14 +185,23 @@ def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
 
 
 def assessment_terms(config: AuditConfig) -> Terms:
-    """How groups are tested, from the settings."""
+    """How groups are tested, from the settings. The paper's search has chi2 tests of groups of any size."""
     return Terms(
         adjustment=config.adjust,
         level=config.level,
         threshold=config.threshold,
         direction=config.sign,
         reference=config.reference_kind,
+        exact=config.preset != "paper",
     )
+
+
+def expected_signs(
+    criteria: Sequence[CodedCriterion], d1: AuditData, question: Question, config: AuditConfig
+) -> FloatArray:
+    """The signs of the differences on D1: what D2 shows in their direction is not biased, as the absolute value is."""
+    found = assess_in_order(criteria, d1, question.notion, assessment_terms(config))
+    return np.sign(np.nan_to_num(found.differences))
 
 
 def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
@@ -269,7 +302,8 @@ def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
     lists = []
     for split in splits:
         places, criteria = split.places, split.criteria
-        everyone = extended(data, [new for answer in split.answers for new in answer.proposed.derived])
+        derived = [new for answer in split.answers for new in answer.proposed.derived]
+        everyone = extended(in_classes(data, split.strata), derived)
         lists.append([(places[i][0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
     out = {}
     for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
@@ -291,6 +325,52 @@ def p_any(scores: Sequence[Scores]) -> float:
         float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
         if len(minima) > 2
         else float(rounded(np.exp(minima[1])) or 0.0)
+    )
+
+
+def untested(split: Split, config: AuditConfig) -> tuple[str, ...]:
+    """Per question of which no group could be tested, a sentence that says why."""
+    return tuple(
+        f"no group could be tested{_about(answer.question, config)}: {_why(split.d1, answer, config)}"
+        for answer in split.answers
+        if np.isnan(answer.assessment.log_p).all()
+    )
+
+
+def _about(question: Question, config: AuditConfig) -> str:
+    """Which of several questions is meant; empty if there is one."""
+    of = [question.outcome or ""] if len(config.outcomes) > 1 else []
+    of += [question.notion.name] if len(config.notions) > 1 else []
+    return f" for {', '.join(of)}" if of else ""
+
+
+def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
+    """Why a question has no group with a test: the halves, the search, or what D2 shows of the groups proposed."""
+    if len(answer.proposed):
+        reasons = dict.fromkeys(answer.assessment.reason(i) for i in range(len(answer.proposed)))
+        return f"in the half that was kept for the tests, {'; '.join(reasons)}"
+    d1 = answer.question.view(d1)
+    rates = RateCounter(search_rates(answer.question, config), d1.n_cells)
+    hits, bases = (column(d1.cell_counts()).tolist() for column in (rates.hit, rates.base))
+    same = [
+        f"the {rate.name} is undefined: no one there counts for it" if base == 0 else
+        f"the {rate.name} is {'0' if hit == 0 else '1'} for everyone"
+        for rate, hit, base in zip(rates.rates, hits, bases, strict=True)
+        if hit in (0, base)
+    ]  # fmt: skip
+    searched = "in the half that was searched,"
+    if len(same) == len(rates.rates):
+        return f"{searched} {' and '.join(same)}"
+    if config.method is not None:
+        return f"{searched} {config.method} proposes none"
+    if not config.explores:
+        return f"{searched} no tree finds a split at alpha {config.alpha:g}"
+    least = smallest_group(d1.total)
+    which = "differs from" if config.direction == "both" else f"is {config.direction} compared with"
+    within = " within the strata given" if config.given else ""
+    return (
+        f"{searched} no condition on one attribute gives a group of {least:,} people or more that {which} {least:,} "
+        f"others or more{within}"
     )
 
 

@@ -157,6 +157,66 @@ def test_file_names_are_no_patterns(tmp_path: Path, name: str) -> None:
     assert read(tmp_path, "a,b\n1,x\n", name).names == ["a", "b"]
 
 
+@pytest.mark.parametrize("name", ["~/x.csv", "~x.csv", "./~/x.csv", "~", "~root/x.csv"])
+def test_a_tilde_is_no_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A name with ~ stands for itself, from wherever it is read; the shell alone makes a home folder of it."""
+    home = tmp_path / "home"
+    for folder, content in ((home, "other\n9\n"), (tmp_path / "here" / "~", "a,b\n1,x\n")):
+        folder.mkdir(parents=True)
+        (folder / "x.csv").write_text(content)
+    (tmp_path / "here" / "~root").mkdir()
+    for place in ("~x.csv", "~root/x.csv"):
+        (tmp_path / "here" / place).write_text("a,b\n1,x\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(tmp_path / "here")
+    if name == "~":
+        with pytest.raises(InputError, match="'~' is a folder"):
+            read_file(name)
+    else:
+        assert read_file(name).names == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.parquet", "x.jsonl", "x.json", "x.jsonl.gz"])
+@pytest.mark.parametrize("folder", ["sex=Z", "new=1", "y=7/json=0"])
+def test_names_of_folders_are_no_data(tmp_path: Path, name: str, folder: str) -> None:
+    """A folder called sex=Z, as partitioned data sets have them, neither adds nor replaces a column of a file in it."""
+    content = [{"sex": "F", "y": 1}, {"sex": "M", "y": 0}]
+    path = tmp_path / folder / name
+    path.parent.mkdir(parents=True)
+    if name.endswith("parquet"):
+        pq.write_table(pa.Table.from_pylist(content), path)
+    else:
+        separator = "\t" if "tsv" in name else ","
+        lines = ["sex,y", "F,1", "M,0"] if "json" not in name else [json.dumps(row) for row in content]
+        text = "".join(f"{line.replace(',', separator) if 'json' not in name else line}\n" for line in lines).encode()
+        path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    table = read_file(str(path))
+    assert {column: rows(table[column]) for column in table.names} == {"sex": ["F", "M"], "y": ["1", "0"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sign"),
+    [
+        ("x.tsv", "a,b,y\nx,y,1\nz,q,0\n", "commas"),
+        ("x.tab", "a,b\n1\n2\n", "commas"),
+        ("x.tsv.gz", "a;b;y\nx;y;1\n", "semicolons"),
+    ],
+)
+def test_a_file_of_tabs_without_tabs(tmp_path: Path, name: str, content: str, sign: str) -> None:
+    """Where a .tsv file has something else between its columns, the error says what, and what to do."""
+    packed = gzip.compress(content.encode()) if name.endswith("gz") else content
+    with pytest.raises(InputError, match=rf"has {sign} in its header and no tabs.*name that ends in \.csv"):
+        read(tmp_path, packed, name)
+
+
+def test_pipes_are_no_files(tmp_path: Path) -> None:
+    """A pipe is refused at once, not waited for."""
+    os.mkfifo(tmp_path / "x.csv")
+    for options in ({}, {"engine": "dask"}):
+        with pytest.raises(InputError, match="is a pipe or a device; write what comes out of it to a file"):
+            ald.audit(tmp_path / "x.csv", outcome="y", **options)
+
+
 def test_only_some_columns(tmp_path: Path) -> None:
     """Only the columns asked for are read, in the order asked for."""
     assert read(tmp_path, "a,b,c\n1,2,3\n", only=["c", "a"]).names == ["c", "a"]

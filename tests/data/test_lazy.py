@@ -36,6 +36,7 @@ ENGINES: list[Any] = [
         {"outcome": "hired", "given": "size", "split": "remote", "groups_of_interest": "age > 40 and sex = f"},
         {"outcome": "hired", "weights": "able", "kinds": {"size": ["S", "M", "L"]}, "reference": "sex = m"},
         {"outcome": "hired", "profile": "eu-ai-act", "profile_columns": {"sex": "sex"}},
+        {"outcome": "hired", "exclude": ["age", "size"], "groups_of_interest": "age > 40"},
     ],
 )
 def test_the_same_audit_as_in_memory(engine: Any, options: dict[str, Any]) -> None:

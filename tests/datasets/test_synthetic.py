@@ -7,6 +7,7 @@ import pytest
 
 from ald import SettingError
 from ald.datasets import make_synthetic
+from ald.datasets.synthetic import true_rate
 
 
 @pytest.mark.parametrize("dataset", [1, 2])
@@ -51,3 +52,17 @@ def test_unknown_data_sets() -> None:
     """Another number is an error."""
     with pytest.raises(SettingError, match=r"there is no synthetic data set 99; there are \[1, 2"):
         make_synthetic(99)
+
+
+@pytest.mark.parametrize("dataset", [1, 2])
+def test_true_probabilities(dataset: int) -> None:
+    """Outcomes occur as often as the true probability says, wherever it has one value; other data sets have none."""
+    options = {"rho": 0.3, "width": 30.0}
+    data = make_synthetic(dataset, n=400_000, **options)
+    rate = true_rate(dataset, data, **options)
+    values = np.unique(rate)
+    assert len(values) == {1: 6, 2: 2}[dataset]
+    for value in values:
+        assert data["y"][rate == value].mean() == pytest.approx(value, abs=0.01)
+    with pytest.raises(SettingError, match="3"):
+        true_rate(3, make_synthetic(3, n=10))

@@ -98,9 +98,8 @@ def test_processes_do_not_matter(tmp_path: Path) -> None:
 def test_rate_of_results() -> None:
     """A rate is the share of runs, with its standard error."""
     results = [Result(located=i < 3, strict=False, listed=i, race=True) for i in range(4)]
-    assert rate(results, "located") == Rate(share=0.75, runs=4)
+    assert rate(results, "located") == Rate(hits=3, runs=4)
     assert rate(results, "listed").share == 0.75
     assert rate(results, "located").error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
     assert str(rate(results, "race")) == "1.00"
     assert rate(results, "race").error == 0
-    assert rate(results, "race").caution == pytest.approx((5 / 6 * 1 / 6 / 6) ** 0.5)

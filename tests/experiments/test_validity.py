@@ -62,11 +62,18 @@ def test_true_psi_of_the_planted_group() -> None:
     class Found:
         def __init__(self, *conditions: Levels) -> None:
             self.criterion = Criterion(conditions)
+            self.given_groups: tuple[Criterion, ...] = ()
 
     planted = Found(Levels("a", "nominal", ("a1",)), Levels("b", "nominal", ("b1",)))
     noise = Found(Levels("x3", "nominal", ("p",)))
     assert validity.true_psi(planted, "planted") == pytest.approx(validity.EFFECT)  # type: ignore[arg-type]
     assert validity.true_psi(noise, "planted") == pytest.approx(0.0, abs=0.005)  # type: ignore[arg-type]
+
+    # The planted group explains what its wider group shows; within its strata nothing is left.
+    wider = Found(Levels("a", "nominal", ("a1",)))
+    assert validity.true_psi(wider, "planted") == pytest.approx(validity.EFFECT / 2, abs=0.005)  # type: ignore[arg-type]
+    wider.given_groups = (planted.criterion,)
+    assert validity.true_psi(wider, "planted") == pytest.approx(0.0, abs=1e-9)  # type: ignore[arg-type]
 
 
 def test_runs_are_deterministic() -> None:

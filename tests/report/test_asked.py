@@ -26,8 +26,9 @@ def test_named_groups_have_a_line_each() -> None:
     text = words(ald.assess(load_berkeley(), ["gender = female", "department = A"], given="department", **BERKELEY))
     assert "Among 4,526 people, none of 2 groups named has a significant disparity." in text
     assert (
-        "Asked about gender = female: psi +0.018 (95% interval -0.011 to +0.048), corrected p 0.22: not significant "
-        "(1,835 people, tested on all data). Without regard to department, psi would be -0.142 instead of +0.018."
+        "Asked about gender = female: psi +0.018 (95% interval -0.011 to +0.047), corrected p 0.22: not significant "
+        "(1,835 people, tested on all data). Unadjusted psi: -0.142; adjusted: +0.018. The two "
+        "have different signs: among comparable people the difference is the other way round."
     ) in text
     assert "Asked about department = A: nobody can be compared" in text
 
@@ -56,7 +57,7 @@ def test_many_strata_are_cut_short() -> None:
         ({"survey_weights": "w"}, "Weighted by w: rates, shares and tests are those of the population."),
         ({"reference": "all"}, "Groups are compared with everyone."),
         ({"reference": "sex = M"}, "Groups are compared with those outside the group with sex = M."),
-        ({"direction": "advantaged"}, "Only groups that are advantaged count: tests are one-sided."),
+        ({"direction": "advantaged", "favourable": 1}, "Only groups that are advantaged count: tests are one-sided."),
         ({"split": "half"}, "Who is searched and who tests was given by the column half."),
     ],
 )
@@ -99,7 +100,10 @@ def test_several_outcomes_are_told_apart() -> None:
     audit = ald.audit(columns, outcome=["y", "z"], trees=3)
     rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
     assert {row["outcome"] for row in rows} == {"y", "z"}
-    assert "Outcomes: y, z, favourable value: 1 or true, as assumed." in words(audit)
+    assert (
+        "Outcomes: y, positive value: 1; z, positive value: 1. Nobody said whether a positive value is good for people."
+        in words(audit)
+    )
 
 
 def test_one_question_needs_no_name() -> None:

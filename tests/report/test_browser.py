@@ -50,14 +50,23 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "outcome": ald.audit(people(4000), outcome="y", trees=8),
         "odds": ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=8),
         "berkeley": ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes"),
+        "several": ald.audit(several(), outcome="y", trees=5),
         "nothing": ald.audit(nothing, outcome="y", trees=2),
         "hostile": ald.audit(hostile(HOSTILE, HOSTILE), outcome="y", trees=3),
     }
-    assert [len(audit.groups) > 0 for audit in audits.values()] == [True, True, True, False, True]
+    assert [len(audit.groups) > 0 for audit in audits.values()] == [True, True, True, True, False, True]
     folder = tmp_path_factory.mktemp("reports")
     for name, audit in audits.items():
         audit.save(folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in audits}
+
+
+def several() -> dict[str, Any]:
+    """A small group with a large disparity, and a large group with a smaller one."""
+    rng = np.random.default_rng(6)
+    a, b = rng.random(6000) < 0.5, rng.random(6000) < 0.04
+    y = rng.random(6000) < 0.3 + 0.2 * a + 0.35 * b
+    return {"a": np.where(a, "x", "z"), "b": np.where(b, "x", "z"), "y": y.astype(int)}
 
 
 EVERY = pytest.mark.parametrize("name", ["outcome", "odds", "nothing", "hostile"])
@@ -141,7 +150,7 @@ def test_sorting(open_page: Any) -> None:
 
 def test_switching_the_ranking(open_page: Any) -> None:
     """Confidence and magnitude order the table, the picture and the cards; switching back restores them."""
-    page = open_page("berkeley")
+    page = open_page("several")
     first = order(page)
     ranks = page.eval_on_selector_all(".ranking tbody tr", "(rows) => rows.map((row) => Number(row.dataset.m))")
     page.get_by_label("magnitude").check()

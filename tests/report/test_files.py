@@ -114,6 +114,40 @@ def test_targets_that_cannot_be_written(tmp_path: Path, name: str, problem: str)
         check_target(str(tmp_path / name))
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_pipes_are_not_replaced(tmp_path: Path, audit: Audit, is_link: bool) -> None:
+    """A target that is no regular file, itself or where a link leads, is refused before and after the work."""
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    target = tmp_path / "link.json" if is_link else pipe
+    if is_link:
+        target.symlink_to(pipe)
+    for write in (check_target, audit.save, lambda path: write_whole(path, b"new")):
+        with pytest.raises(SettingError, match=r"json' is a pipe or a device: a report goes to a regular file"):
+            write(str(target))
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == sorted({"pipe.json", target.name})
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])
+def test_standard_output_is_no_file(audit: Audit, name: str) -> None:
+    """Who wants a report printed is told how."""
+    for write in (check_target, audit.save):
+        with pytest.raises(SettingError, match=rf"goes to a file, not to '{name}': to print one, use --format"):
+            write(name)
+
+
+def test_where_links_lead_is_checked(tmp_path: Path) -> None:
+    """A link to a place that there is not is refused beforehand; one to a file that there is not yet is written."""
+    (tmp_path / "x.json").symlink_to(tmp_path / "none" / "y.json")
+    with pytest.raises(SettingError, match=r"the folder of the report .* does not exist"):
+        check_target(str(tmp_path / "x.json"))
+    (tmp_path / "new.json").symlink_to(tmp_path / "y.json")
+    check_target(str(tmp_path / "new.json"))
+    write_whole(str(tmp_path / "new.json"), b"new")
+    assert (tmp_path / "y.json").read_bytes() == b"new"
+
+
 @pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
 def test_interrupted_writing(

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import time
 from typing import Any
 from xml.etree import ElementTree
 
@@ -224,26 +223,19 @@ def test_many_candidates() -> None:
         Audit.from_json(json.dumps(document))
 
 
-def test_size_and_time() -> None:
-    """A report of Adult is below 300 kB and takes less than a second."""
+def test_size() -> None:
+    """A report of Adult is below 300 kB."""
     audit = ald.audit(public_data("adult.csv"), outcome="income", favourable=">50K")
-    audit.to_html()
-    start = time.perf_counter()
-    html = audit.to_html()
-    assert time.perf_counter() - start < 1
-    assert len(html.encode()) < 300_000
+    assert len(audit.to_html().encode()) < 300_000
 
 
 @pytest.mark.parametrize(("trees", "n", "groups"), [(1, 90_000, 3), (25, 6_000, 3), (25, 4_000, 10)])
 def test_large_forests(trees: int, n: int, groups: int) -> None:
-    """A forest with 2,000 leaves is drawn in less than 5 seconds and 2 MB, in one tree or in many."""
+    """A forest with 2,000 leaves is drawn in less than 2 MB, in one tree or in many."""
     rng = np.random.default_rng(0)
     columns = {f"x{i}": rng.random(n).round(4) for i in range(6)}
     risk = sum(np.sin(9 * column) for column in columns.values())
     columns["y"] = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)
     audit = ald.audit(columns, outcome="y", trees=trees, alpha=1.0, explore=False, groups=groups)
     assert int(audit.forest.is_leaf.sum()) >= 2000
-    start = time.perf_counter()
-    html = audit.to_html()
-    assert time.perf_counter() - start < 5
-    assert len(html.encode()) < 2_000_000
+    assert len(audit.to_html().encode()) < 2_000_000

@@ -6,6 +6,7 @@ import html
 import io
 import re
 from functools import cache
+from typing import Any
 
 import openpyxl
 import pytest
@@ -111,6 +112,20 @@ def test_headings_of_europe() -> None:
     groups = [str(finding.criterion) for finding in europe().groups]
     assert all(group in sections["eu-ai-act-f"].paragraphs[0] for group in groups)
     assert sections["eu-ai-act-e"].table is not None
+
+
+def test_assumptions_are_said() -> None:
+    """The assumptions are what was audited, and who is compared with whom: not what happens to be said first."""
+    options: dict[str, Any] = {"outcome": "y", "trees": 1, "profile": "eu-ai-act"}
+    asked = ald.audit(people(), given="member", groups_of_interest="sex = F", **options)
+    plainly = ald.audit(people(), **options)
+    for audit in (asked, plainly):
+        section = next(section for section in profile_sections(audit) if section.key == "eu-ai-act-d")
+        assert section.paragraphs[0].startswith("Outcome: y,")
+        assert section.paragraphs[1] == "Rows are taken for different people, independent of one another."
+        assert section.paragraphs[-1].startswith(TO_BE_COMPLETED)
+        given = [text for text in section.paragraphs if text.startswith("Given member: people are compared within")]
+        assert len(given) == (audit is asked)
 
 
 def test_europe_without_groups_or_columns() -> None:

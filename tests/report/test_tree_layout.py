@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from itertools import pairwise
 
@@ -101,13 +100,11 @@ def test_equal_subtrees_are_drawn_equally() -> None:
 
 
 def test_deep_and_large_trees() -> None:
-    """A chain of 20,000 nodes and a tree of 65,535 are no problem: nothing recurses, and time grows linearly."""
+    """A chain of 20,000 nodes and a tree of 65,535 are no problem: nothing recurses."""
     assert tidy([[i + 1] for i in range(19_999)] + [[]]) == [0.0] * 20_000
     n = 2**16 - 1
     whole = [[2 * i + 1, 2 * i + 2] if 2 * i + 2 < n else [] for i in range(n)]
-    start = time.perf_counter()
     place = tidy(whole)
-    assert time.perf_counter() - start < 10
     assert max(place) == 2**15 - 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import ald
@@ -48,6 +49,39 @@ def test_psi_of_a_node() -> None:
         rest = counts[0] - counts[i]
         assert node.psi == pytest.approx(counts[i][1] / counts[i].sum() - rest[1] / rest.sum())
         assert node.rates[0] == pytest.approx(counts[i][1] / counts[i].sum())
+
+
+def test_nodes_of_reports_show_the_people_who_tested() -> None:
+    """In reports a node has the people of D2 who satisfy its conditions, and their rates, by a plain mask."""
+    columns = people(3000)
+    half = np.random.default_rng(7).permutation(np.repeat([0, 1], 1500))
+    audit = ald.audit(columns | {"half": half.tolist()}, outcome="y", trees=3, split="half")
+    assert audit.groups
+    again = Audit.from_json(audit.to_json())
+    d2 = {name: np.asarray(values)[half == 1] for name, values in columns.items()}
+    y = d2["y"] == 1
+    criteria = audit.forest.criteria([attribute.size for attribute in audit.forest.attributes])
+    for tree in {card.tree.number: card.tree for card in audit.report().cards}.values():
+        assert not tree.on_search
+        first = int((audit.forest.tree < tree.number).sum())
+        assert len(tree.nodes) > 3
+        for i, node in enumerate(tree.nodes):
+            inside = decode(criteria[first + i], audit.forest.attributes).mask(d2)
+            assert node.n == inside.sum()
+            assert node.rates[0] == pytest.approx(y[inside].mean())
+            if i:
+                assert node.psi == pytest.approx(y[inside].mean() - y[~inside].mean())
+        shown = tree_of(again.forest, tree.number, again.notion, again.details.people_of_tree(tree.number))
+        assert shown == tree
+
+
+def test_trees_without_counts_of_the_tests_say_so(audit: Audit) -> None:
+    """A tree that was not counted among those who tested says that its numbers are of the search."""
+    assert "on whom the tree was grown" in tree_of(audit.forest, 0, audit.notion).whose
+    number = audit.groups[0].tree
+    assert number is not None
+    counted = tree_of(audit.forest, number, audit.notion, audit.details.people_of_tree(number))
+    assert "kept for the tests" in counted.whose
 
 
 def test_paths(audit: Audit) -> None:

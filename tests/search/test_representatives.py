@@ -6,15 +6,20 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
-from ald.search.membership import Members, member_mask
-from ald.search.representatives import complement, correlation, nearest_nodes
+from ald.search.coarse import coarse_view
+from ald.search.conditions import Conditions
+from ald.search.membership import Members, member_mask, membership_strata
+from ald.search.representatives import STOP, complement, correlation, nearest_nodes
+from ald.search.scoring import Scorer
+from ald.search.sharpen import Sharpener
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, forest_of, representatives_of
+from tests.search.test_sharpen import circular
 
 
 def random_data(seed: int, n: int = 1200) -> AuditData:
@@ -53,6 +58,31 @@ def test_other_descriptions_are_alike(seed: int) -> None:
             assert other not in taken
             masks = [member_mask(criterion, data) for criterion in (one.criterion, other)]
             assert abs(correlation(*masks, data)) >= 0.6
+
+
+@pytest.mark.parametrize("noise", [3, 6, 8, 10])
+def test_moves_in_a_circle_leave_a_group_to_test(noise: int) -> None:
+    """Where sharpening goes round in a circle, groups with clear evidence are proposed all the same."""
+    data = circular(noise)
+    first = representatives_of(data)[0].criterion
+    assert Scorer(coarse_view(data), PARITY).values([first])[0] < -50
+
+
+@settings(max_examples=12)
+@example(0)
+@given(st.integers(0, 10**6))
+def test_the_search_ends_when_no_other_finding_is_left(seed: int) -> None:
+    """With fewer groups than it may take it ends only where no single condition with clear evidence is new: not because
+    its ways led to groups that are told already."""
+    data = random_data(seed)
+    masks = [member_mask(found.criterion, data) for found in representatives_of(data)]
+    if len(masks) == 4:
+        return
+    scorer = Scorer(coarse_view(data), PARITY, membership_strata(masks))
+    sharpener = Sharpener(scorer, Conditions(scorer.prices, 1))
+    for single in sharpener.singles():
+        told = any(abs(correlation(member_mask(single, data), mask, data)) >= 0.6 for mask in masks)
+        assert told or sharpener.value(single) >= np.log(STOP)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 6, 20])

@@ -16,7 +16,7 @@ from ald.search.conditions import Conditions
 from ald.search.membership import count_members
 from ald.search.rules import decode
 from ald.search.scoring import Scorer
-from ald.search.sharpen import Sharpener
+from ald.search.sharpen import _TOGETHER, Sharpener
 from ald.search.tree import CodedCondition
 from tests.coded import PARITY, coded, proposed_words, representatives_of
 
@@ -134,3 +134,71 @@ def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = sharpener_of(data).singles()
     monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
     assert sharpener_of(data, threads=3).singles() == alone
+
+
+# People with both outcomes, per few or many checks, early or late, foreigner or citizen: checks and citizenship matter
+# separately, and the time a little, so that moves can go round in a circle.
+CIRCULAR = [(28, 83), (12, 42), (40, 111), (124, 1315), (22, 35), (5, 22), (32, 56), (189, 497)]
+
+
+def circular(noise: int) -> AuditData:
+    """People as above, with attributes that do not matter: prices decide whether there is a circle."""
+    cell = np.repeat(np.arange(16), np.ravel(CIRCULAR))
+    rng = np.random.default_rng(0)
+    columns = {name: cell >> bit & 1 for name, bit in (("checks", 3), ("late", 2), ("citizen", 1), ("y", 0))}
+    return coded(columns | {f"n{i}": rng.integers(0, 2, len(cell)) for i in range(noise)})
+
+
+def plain_sharpener(data: AuditData) -> Sharpener:
+    scorer = Scorer(coarse_view(data), PARITY)
+    return Sharpener(scorer, Conditions(scorer.prices, 1))
+
+
+@pytest.mark.parametrize("noise", [3, 6, 8, 10])
+def test_no_start_is_lost(noise: int) -> None:
+    """From a single condition the way leads to a group that is as good at least, also where it goes in a circle."""
+    sharpener = plain_sharpener(circular(noise))
+    for start in sharpener.singles():
+        (value,) = sharpener.sharpen([start]).values()
+        assert value <= sharpener.value(start)
+
+
+def test_a_circle_of_moves_ends_with_its_best_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a way in a circle the best group is kept that was not given up for a shorter one, in any order of starts."""
+    sharpener = plain_sharpener(circular(8))
+    checks, late, citizen = ((CodedCondition(0, 0, 1),), (CodedCondition(1, 1, 2),), (CodedCondition(2, 1, 2),))
+    both, all_three = (*checks, *late), (*checks, *late, *citizen)
+    moves = {checks: both, both: all_three, all_three: checks, citizen: all_three}
+    monkeypatch.setattr(sharpener, "step", lambda active: {group: moves[group] for group in active})
+    assert sharpener.value(all_three) < sharpener.value(both) < sharpener.value(checks) < sharpener.value(citizen)
+    assert list(sharpener.sharpen([all_three])) == [both]
+    for starts in ([citizen, checks], [checks, citizen], [both, all_three, checks]):
+        assert list(sharpener.sharpen(starts)) == [both]
+
+
+def test_two_findings_are_told_from_the_stronger_one_on() -> None:
+    """A group that is better told as two findings leads to the stronger of them, not to what is left without it."""
+    sharpener = plain_sharpener(circular(6))
+    parts = [next(s for s in sharpener.singles() if s[0].attribute == j) for j in range(3)]
+    group = (parts[0][0], *(CodedCondition(j, 1, 2) for j in (1, 2)))
+    target = sharpener.step([group])[group]
+    assert target is not None
+    assert len(target) < len(group)
+    assert sharpener.value(target) <= min(sharpener.value((condition,)) for condition in group)
+
+
+def test_findings_beside_a_group_of_several_conditions_are_those_of_a_stratified_test() -> None:
+    """What a group is worth beside a single condition is the evidence of Mantel and Haenszel within its two sides."""
+    sharpener = plain_sharpener(circular(6))
+    data = sharpener.data
+    checks, others = CodedCondition(0, 0, 1), (CodedCondition(1, 1, 2), CodedCondition(2, 1, 2))
+    group = (checks, *others)
+    tables = [table[0] for table in sharpener._tables([group])]
+    first, both = sharpener._told_apart(group, 0, others, tables)
+    assert first == (checks,)
+    member, side = sharpener.mask(others), sharpener.mask([checks]).astype(np.int64)
+    within = Scorer(coarse_view(data), PARITY, side)
+    log_p = float(within.log_p(within.statistic(count_members([others], within.view.data)))[0])
+    assert member.any()
+    beside = log_p + sharpener.prices.criterion(others) + _TOGETHER
+    assert both == pytest.approx(sharpener.value((checks,)) + min(beside, 0.0))

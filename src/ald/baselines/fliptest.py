@@ -6,8 +6,9 @@ possible; the flip set are those whose outcome differs from that of their match.
 asks the model about the match; here only logged outcomes are known, so a match is a real person and the outcome is that
 person's. It approximates the transport by a generative network; here it is exact, on a random sample of each group.
 
-A flip set is a set of people, not a criterion. `search` gives the named attribute's two levels, the one with more flips
-to its disadvantage first, which is all that can be said of it in words; `flip_sets` gives the rest.
+A flip set is a set of people, not a criterion. `search` gives the named attribute's two levels, first the one whose
+people more often lack the positive outcome that their match has, which is all that can be said of it in words;
+`flip_sets` gives the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class FlipSets:
 
 
 def search(request: Search) -> Ranked:
-    """The two levels of the named attribute, the one with more flips to its disadvantage first."""
+    """The two levels of the named attribute, first the one that lacks positive outcomes of its matches more often."""
     given = request.given_attribute()
     sets = flip_sets(request.data, request, given)
     excess = (len(sets.disadvantaged) - len(sets.advantaged)) / sets.matched

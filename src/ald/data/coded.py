@@ -191,6 +191,30 @@ def numbered(values: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
 
 
+def design_effect(data: AuditData, hits: IntArray | FloatArray, bases: IntArray | FloatArray) -> float:
+    """By how much a chi2 statistic of these people is too large, at least 1; of several rates the largest.
+
+    hits, bases: per rate whether people in a cell count. Clusters: the variance of the clusters' sums of residuals
+    against that of independent rows (Rao and Scott 1984). Weights: one plus the squared coefficient of variation (Kish
+    1965).
+    """
+    design, effect = data.design, 1.0
+    if design.weights is not None:
+        first = float((data.counts * design.weights).sum())
+        effect *= data.total * float((data.counts * design.weights**2).sum()) / first**2
+    if design.clusters is not None:
+        totals = data.cell_counts()
+        ratios = []
+        for hit, base in zip(hits, bases, strict=True):
+            mean = float(hit @ totals) / max(float(base @ totals), 1.0)
+            residual = np.where(base > 0, hit - mean, 0.0)[data.cells]
+            sums = np.bincount(design.clusters, data.counts * residual)
+            alone = float((data.counts * residual**2).sum())
+            ratios.append(float((sums**2).sum()) / alone if alone > 0 else 1.0)
+        effect *= max(1.0, *ratios)
+    return max(1.0, effect)
+
+
 def quantile_edges(people: IntArray, bins: int) -> IntArray:
     """Codes at which at most so many bins of about equal numbers of people start, then the number of codes."""
     present = np.flatnonzero(people)
@@ -243,7 +267,7 @@ def encode(
         n_cells=n_cells,
         design=design,
     )
-    return merge(data) if len(cells) <= ALWAYS_MERGE or _merging_pays(data) else data
+    return merged(data)
 
 
 def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
@@ -258,6 +282,11 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
         if len(levels) in (2**8, 2**16):  # the code for "missing" moved one up and may need a wider type
             codes = codes.astype(np.uint16 if len(levels) == 2**8 else np.uint32)
     return Attribute(name=column.name, kind=column.kind, levels=levels), codes
+
+
+def merged(data: AuditData) -> AuditData:
+    """The data with identical rows merged, where that is quick or pays."""
+    return merge(data) if len(data.cells) <= ALWAYS_MERGE or _merging_pays(data) else data
 
 
 def _merging_pays(data: AuditData) -> bool:

@@ -55,7 +55,7 @@ def read_query(
     connection = connected()
     try:
         with interrupts(connection), workspace(connection, reading.memory) as folder:
-            relation = _fetched(connection, address, query, source)
+            relation = _fetched(connection, address, query, source).without(reading.excluded)
             rows = relation.count()
             if rows == 0:
                 raise InputError(f"{source} has no rows")

@@ -7,17 +7,18 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
     """Arrays with one entry per row, or None where the audit has no such thing.
 
-    strata: number of the stratum of legitimate factors. clusters: number of the cluster (such as a person with several
-    rows). weights: survey weight of each of the row's people. half: 0 for the search, 1 for the assessment.
-    reference: whether the row belongs to the group that others are compared with. named: the same, for every group that
-    the user asked about.
+    factors: codes of legitimate factors, until they are cut. strata: number of the stratum that they make; finer: the
+    same with one of the factors cut twice as fine, for each that can be. clusters: number of the cluster (such as a
+    person with several rows). weights: survey weight of each of the row's people. half: 0 for the search, 1 for the
+    assessment. reference: whether the row belongs to the group that others are compared with. named: the same, for
+    every group that the user asked about.
     """
 
     strata: IntArray | None = None
@@ -26,6 +27,8 @@ class Design:
     half: IntArray | None = None
     reference: BoolArray | None = None
     named: tuple[BoolArray, ...] = ()
+    factors: tuple[CodeArray, ...] = ()
+    finer: tuple[IntArray, ...] = ()
 
     @property
     def samples_people(self) -> bool:

@@ -40,6 +40,9 @@ _COMPRESSION = {"gz": "gzip", "zst": "zstd"}
 _BYTES_PER_FIELD = 5
 _PACKED = 6
 
+# What may separate columns other than tabs.
+_SEPARATORS = {",": "commas", ";": "semicolons", "|": "bars"}
+
 # What DuckDB says where there is no such character.
 _EMPTY = "(empty)"
 
@@ -67,7 +70,10 @@ class Dialect:
 def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
     """The file as a table of all columns, or of only some; reduced to counts if it is large and `reading` says how."""
     with open_file(path) as (relation, reader):
-        if reading is None or not _may_be_large(relation, path, reader, reading):
+        if reading is None:
+            return whole(relation, only)
+        relation = relation.without(reading.excluded)
+        if not _may_be_large(relation, path, reader, reading):
             return whole(relation, only)
         with workspace(relation.connection, reading.memory) as folder:
             relation = relation if relation.is_cheap else relation.only(only).kept()
@@ -139,8 +145,10 @@ def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, sourc
     types = [(str(row[0]), str(row[1])) for row in described]
     names = _names_in_file(connection, path, reader, [name for name, _ in types])
     check_names(names, source)
-    if reader == "csv" and len(names) == 1 and "," in names[0]:
-        _check_lines(connection, call, names[0])
+    if reader == "csv" and len(names) == 1:
+        _check_header(names[0], path, source)
+        if "," in names[0]:
+            _check_lines(connection, call, names[0])
     columns = {
         name: _precise(connection, call, identifier(sql)) if kind in _LONG else (identifier(sql), kind)
         for name, (sql, kind) in zip(names, types, strict=True)
@@ -190,9 +198,15 @@ def _uneven(path: str) -> str:
     return ""
 
 
+def _has_tabs(path: str) -> bool:
+    """Whether tabs separate the columns of a text file, by its ending."""
+    return re.search(r"\.(tsv|tab)(\.\w+)?$", path, re.IGNORECASE) is not None
+
+
 def _reader(path: str) -> str:
     if os.path.isdir(path):
         raise InputError(f"{shorten(path)!r} is a folder; give a file")
+    refuse_pipe(path)
     if not os.path.exists(path):
         folder = os.path.dirname(path) or "."
         files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
@@ -213,39 +227,64 @@ def _reader(path: str) -> str:
     return _READERS[parts[-1]]
 
 
+def refuse_pipe(path: str) -> None:
+    """Raises for a pipe or a device: it cannot be read twice, and nobody could say later what was in it."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"{shorten(path, 120)!r} is a pipe or a device; write what comes out of it to a file first")
+
+
+def absolute(path: str) -> str:
+    """The path from the root on, with nothing resolved: libraries take a leading ~ for the home folder."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+
+
 def as_pattern(path: str) -> str:
     """A path for DuckDB. Characters that would be a pattern stand for themselves."""
-    return literal(re.sub(r"([*?\[])", r"[\1]", path))
+    return literal(re.sub(r"([*?\[])", r"[\1]", absolute(path)))
+
+
+def own_columns(path: str) -> str:
+    """The first arguments of DuckDB's readers: the file, and that a folder such as sex=F adds or replaces no column."""
+    return f"{as_pattern(path)}, hive_partitioning=false"
 
 
 def _call(path: str, reader: str) -> str:
     """The table function that reads the file."""
-    name = as_pattern(path)
+    name = own_columns(path)
     if reader == "parquet":
         return f"read_parquet({name})"
     compression = _COMPRESSION.get(path.rsplit(".", 1)[-1].casefold())
     packed = f", compression={literal(compression)}" if compression else ""
     if reader == "json":
         return f"read_json({name}, sample_size=-1{packed})"
-    tabs = ", delim='\t'" if re.search(r"\.(tsv|tab)(\.\w+)?$", path, re.IGNORECASE) else ""
+    tabs = ", delim='\t'" if _has_tabs(path) else ""
     # Every line counts: none is a comment or to be skipped. Yes and no stay words.
     return f"read_csv({name}, {_TYPED}, skip=0, comment=''{tabs}{packed})"
 
 
 def _names_in_file(connection: duckdb.DuckDBPyConnection, path: str, reader: str, names: list[str]) -> list[str]:
     """The column names as they stand in the file: DuckDB renames repeated ones (of any case) without a word."""
-    call = _call(path, reader)
     if reader == "json":
         return names
     if reader == "parquet":
-        schema = connection.execute(call.replace("read_parquet", "SELECT name, num_children FROM parquet_schema", 1))
+        schema = connection.execute(f"SELECT name, num_children FROM parquet_schema({as_pattern(path)})")
         row: tuple[Any, ...] | None = _top_level(schema.fetchall())
     else:
-        call = call.replace(_TYPED, "header=false, all_varchar=true")
+        call = _call(path, reader).replace(_TYPED, "header=false, all_varchar=true")
         row = connection.execute(f"SELECT * FROM {call} LIMIT 1").fetchone()
     if row is None or len(row) != len(names):
         return names
     return [name if raw is None else str(raw) for raw, name in zip(row, names, strict=True)]
+
+
+def _check_header(header: str, path: str, source: str) -> None:
+    """Raises where the header of a file of tabs has none, but what separates columns elsewhere."""
+    found = next((name for sign, name in _SEPARATORS.items() if sign in header), None)
+    if found and _has_tabs(path):
+        raise InputError(
+            f"{source} has {found} in its header and no tabs, which separate columns in .tsv and .tab files: give it a "
+            "name that ends in .csv"
+        )
 
 
 def _check_lines(connection: duckdb.DuckDBPyConnection, call: str, header: str) -> None:

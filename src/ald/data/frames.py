@@ -12,7 +12,7 @@ import numpy as np
 from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
 from ald.data.reading import Reading
-from ald.data.table import Table, check_names, table_from, worth_threads
+from ald.data.table import Table, check_names, names_to_read, table_from, worth_threads
 from ald.data.texts import code_chunks
 from ald.errors import ColumnError, nearest
 from ald.threads import in_threads
@@ -79,11 +79,13 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
         from ald.data.lazy import counted
 
         return counted(frame, reading, opened)
+    excluded = () if reading is None else reading.excluded
     if isinstance(frame, nw.LazyFrame):
         from ald.data.lazy import collected
 
-        frame = collected(frame, only)
+        frame, excluded = collected(frame, only, excluded), ()
     by_text = {str(name): name for name in frame.columns}
+    by_text = {name: by_text[name] for name in names_to_read(by_text, excluded, source)}
     if only is not None:
         for name in only:
             if name not in by_text:

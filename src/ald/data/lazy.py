@@ -21,9 +21,17 @@ from ald.data.engines.engine import Engine, PolarsEngine, Shape, UncountableErro
 from ald.data.engines.failures import told
 from ald.data.engines.protocols import Kept, Marginal
 from ald.data.frames import Opened, arrow_series, series_column
-from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
+from ald.data.identifiers import (
+    IDENTIFIER_SHARE,
+    Occurrences,
+    cluster_hint,
+    may_repeat,
+    numbers_reason,
+    repeated_reason,
+    words_reason,
+)
 from ald.data.reading import ManyCellsError, Reading
-from ald.data.table import Table, check_names, table_from
+from ald.data.table import Table, check_names, names_to_read, table_from
 from ald.errors import ColumnError, InputError, nearest, shorten
 
 _SOURCE = "the data"
@@ -107,21 +115,23 @@ def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened:
     engine.check(frame)
     names = [str(name) for name in frame.collect_schema().names()]
     check_names(names, _SOURCE)
-    wanted = names if reading.needed is None else list(reading.needed)
+    readable = names_to_read(names, reading.excluded, _SOURCE)
+    wanted = readable if reading.needed is None else list(reading.needed)
     # Whatever has a role is looked for before anything is counted: that may take long.
     _check_there((*wanted, *sorted(reading.exact), *reading.kinds), names)
     frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
     return _Counting(engine, engine.numbered(frame), wanted, reading, opened).table()
 
 
-def collected(frame: nw.LazyFrame[Any], only: Sequence[str] | None) -> nw.DataFrame[Any]:
-    """The rows of a lazy frame as they stand, with all columns or only some; no other one is computed."""
+def collected(frame: nw.LazyFrame[Any], only: Sequence[str] | None, excluded: Sequence[str] = ()) -> nw.DataFrame[Any]:
+    """The rows of a lazy frame as they stand: all columns but those excluded, or only some; no other is computed."""
     engine = engine_of(frame)
     with told(engine.name, engine.failures):
         engine.check(frame)
         names = [str(name) for name in frame.collect_schema().names()]
         check_names(names, _SOURCE)
-        wanted = {f"c{names.index(name)}": name for name in _check_there(names if only is None else only, names)}
+        readable = names_to_read(names, excluded, _SOURCE)
+        wanted = {f"c{names.index(name)}": name for name in _check_there(readable if only is None else only, names)}
         return engine.numbered(frame).select(list(wanted)).collect().rename(wanted)
 
 
@@ -172,6 +182,7 @@ class _Counting:
         self.rows = 0
         self.shapes: dict[str, Shape] = {}
         self.cut: dict[str, Cut] = {}
+        self.hints: list[str] = []
 
     def table(self) -> Table:
         """The counted rows."""
@@ -196,7 +207,8 @@ class _Counting:
         counts = grouped.get_column("n").to_numpy().astype(np.int64)
         columns = [self._column(name, grouped.get_column(self.column[name]), counts) for name in kept]
         table = replace(table_from(columns, _SOURCE), counts=counts)
-        return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=self.opened.notes)
+        notes = (*self.opened.notes, *self.hints)
+        return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=notes)
 
     def _too_many(
         self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int, most: int
@@ -209,7 +221,7 @@ class _Counting:
             left_out=left_out,
             rows=self.rows,
             cells=cells,
-            notes=self.opened.notes,
+            notes=(*self.opened.notes, *self.hints),
             by_column=self.opened.by_column,
         )
         message = (
@@ -226,19 +238,32 @@ class _Counting:
         for name, shape in self.shapes.items():
             if name in self.reading.exact or name in self.reading.kinds or name in self.reading.named:
                 continue
-            if shape.distinct * _UNSURE <= max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
+            is_number = self._is_number(name)
+            about = shape.distinct * _UNSURE
+            if about <= MOST_BINS or (is_number and not self.types[name].is_integer()):
                 continue
-            if not self._is_number(name):
+            if about > IDENTIFIER_SHARE * shape.known:
                 distinct = self._distinct(self.column[name])
-                if distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
+                if not is_number and distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
                     out[name] = words_reason(distinct, shape.known)
-            elif (
-                self.types[name].is_integer()
-                and shape.known == self.rows
-                and self._distinct(self.column[name]) == self.rows
-            ):
-                out[name] = numbers_reason(self.rows)
+                elif is_number and distinct == shape.known == self.rows:
+                    out[name] = numbers_reason(self.rows)
+            if name not in out and may_repeat(about, shape.known):
+                found = self._occurrences(self.column[name])
+                reason = repeated_reason(found, is_number=is_number)
+                hint = cluster_hint(name, found, is_number=is_number)
+                out |= {name: reason} if reason else {}
+                # Columns that stay are judged once more, from their values; numbers from bins.
+                self.hints += [hint] if hint and (reason or is_number) and not self.reading.cluster else []
         return out
+
+    def _occurrences(self, column: str) -> Occurrences:
+        """How often the values of a column occur."""
+        known = self.frame.select(column).filter(~nw.col(column).is_null())
+        sizes = known.group_by(column).agg(nw.len().alias("rows"))
+        found = sizes.group_by("rows").agg(nw.len().alias("values")).collect("pyarrow")
+        rows, values = (found.get_column(name).to_numpy().astype(np.int64) for name in ("rows", "values"))
+        return Occurrences(rows=rows, values=values)
 
     def _distinct(self, column: str) -> int:
         return int(one_row(self.frame.select(nw.col(column).n_unique().alias("n")))["n"])

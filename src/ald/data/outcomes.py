@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[
     _same_coding(predicted_column, truth_column)
     prediction = favourable_rows(predicted_column, roles.favourable, "prediction", table.counts)
     truth = favourable_rows(truth_column, roles.favourable, "truth", table.counts)
+    _check_said(table, roles)
     others = [
         (name, np.asarray(column.codes == column.words().index(word)))
         for name, column in table.columns.items()
@@ -54,11 +56,55 @@ def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[B
         if name not in roles.outcomes:
             raise SettingError(f"favourable names {name!r}, which is no outcome. {nearest(str(name), roles.outcomes)}")
     for i, name in enumerate(roles.outcomes):
-        value = favourable.get(name) if isinstance(roles.favourable, Mapping) else roles.favourable
-        outcome = favourable_rows(table[name], value, "outcome", table.counts)
+        outcome = favourable_rows(table[name], roles.favourable_of(name), "outcome", table.counts)
         warnings += checks.constant_block(name, outcome) if ordered_rows else []
         cells |= outcome.astype(np.uint8) << i
+    _check_said(table, roles)
     return cells, warnings
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeSummary:
+    """What is known of an outcome, of the prediction or of the truth: its column, and the two values in words."""
+
+    name: str
+    negative: str
+    positive: str
+
+
+def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
+    """Which values the columns have that are audited; each must have two."""
+    out = []
+    for name in dict.fromkeys(roles.outcome_columns):
+        positive = _favourable_word(table[name], roles.favourable_of(name), roles.role_of(name))
+        (negative,) = (word for word in table[name].words() if word != positive)
+        out.append(OutcomeSummary(name=name, negative=negative, positive=positive))
+    return tuple(out)
+
+
+def _check_said(table: Table, roles: Roles) -> None:
+    """Raises where a direction is asked for and nobody said which value is good for people: it need not be 1."""
+    names = roles.outcomes or roles.outcome_columns[:1]
+    unsaid = [name for name in names if roles.favourable_of(name) is None]
+    if roles.directed and unsaid:
+        column = table[unsaid[0]]
+        raise SettingError(
+            f"direction asks who fares worse or better, and nothing says which value of {roles.role_of(column.name)} "
+            f"{column.name!r} is good for people. {_choices(column, of_several=len(names) > 1)}"
+        )
+
+
+def _choices(column: Column, *, of_several: bool = False) -> str:
+    """How to say which value is the favourable one."""
+    words = column.words()
+    python = [
+        f"favourable={{{column.name!r}: {word!r}, ...}}" if of_several else f"favourable={word!r}" for word in words
+    ]
+    options = [f"{column.name}={word}" if of_several else word for word in words]
+    return (
+        f"It has {_shown(column)}. Say {' or '.join(python)} (command line: "
+        f"{' or '.join(f'--favourable {option!r}' for option in options)})."
+    )
 
 
 def _same_coding(prediction: Column, truth: Column) -> None:
@@ -108,10 +154,7 @@ def _favourable_word(column: Column, favourable: Any, role: str) -> str:
         for positive, negative in (("1", "0"), ("true", "false")):
             if set(folded) <= {positive, negative}:
                 return folded.get(positive, positive)
-        raise ColumnError(
-            f"which value of {role} {column.name!r} is the favourable one? It has {_shown(column)}. Say it with "
-            f"favourable={words[-1]!r} (command line: --favourable {words[-1]!r})."
-        )
+        raise ColumnError(f"which value of {role} {column.name!r} is the favourable one? {_choices(column)}")
     word = as_word(favourable)
     folded = {candidate.casefold(): candidate for candidate in words}
     if word not in words and {*folded, word.casefold()} <= {"true", "false"}:

@@ -11,13 +11,22 @@ from ald.arrays import IntArray
 from ald.criterion import KINDS, Criterion
 from ald.data import checks
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
-from ald.data.coded import AuditData, encode
+from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
-from ald.data.identifiers import IDENTIFIER_ROWS, IDENTIFIER_SHARE, numbers_reason, words_reason
-from ald.data.outcomes import confusion_cells
+from ald.data.duplicates import repeated_rows
+from ald.data.identifiers import (
+    IDENTIFIER_ROWS,
+    IDENTIFIER_SHARE,
+    Occurrences,
+    cluster_hint,
+    numbers_reason,
+    repeated_reason,
+    words_reason,
+)
+from ald.data.outcomes import OutcomeSummary, confusion_cells, outcome_summaries
 from ald.data.roles import Roles
-from ald.data.strata import Strata, check_strata, make_strata
+from ald.data.strata import Given, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
 
@@ -45,9 +54,11 @@ class DataSummary:
     """What was audited: people, outcomes per confusion cell, attributes, columns left out, warnings.
 
     rows: people, or with a cluster column rows, and then `clusters` are the people. strata: of legitimate factors.
+    outcomes: the columns that are audited, with their values.
     """
 
     rows: int
+    outcomes: tuple[OutcomeSummary, ...]
     cells: dict[str, int]
     attributes: tuple[AttributeSummary, ...]
     left_out: tuple[LeftOut, ...]
@@ -59,14 +70,24 @@ class DataSummary:
     clusters_assess: int | None = None
     strata: int | None = None
 
+    def outcome(self, name: str) -> OutcomeSummary:
+        """The audited column of this name."""
+        return next(outcome for outcome in self.outcomes if outcome.name == name)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """Coded data, its summary, what its strata mean (None without legitimate factors), and the groups of interest."""
+    """Coded data, its summary, and the groups of interest.
+
+    given: legitimate factors, which are cut where the search's half says (None without any). whole: all data within
+    strata that it cuts itself, and what these mean: for groups that were named, and for what is said of the data.
+    """
 
     data: AuditData
     summary: DataSummary
+    whole: AuditData
     strata: Strata | None = None
+    given: Given | None = None
     named: tuple[Criterion, ...] = ()
 
 
@@ -118,15 +139,14 @@ def prepare(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
             "set aside for testing, and each tree sees 0.632 of the rest)."
         )
-    columns, left_out = audited(table, roles, lambda name: counts, total) if search else ([], [])
+    columns, left_out, hints = audited(table, roles, lambda name: counts, total) if search else ([], [], [])
+    warnings.extend(hints)
     warnings.extend(column_warnings(columns, [table[name] for name in roles.outcome_columns]))
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
-    strata = make_strata([table[name] for name in roles.given], people, roles.given_bins) if roles.given else None
-    if strata is not None:
-        warnings.extend(check_strata(strata, cells.astype(np.int64), people, len(cell_names)))
+    factors = [attribute_of(table[name]) for name in roles.given]
     clusters = cluster_numbers(table, roles, people)
     design = Design(
-        strata=None if strata is None else strata.numbers,
+        factors=tuple(codes for _, codes in factors),
         clusters=clusters,
         weights=weights,
         half=own_halves(table, roles, half, clusters),
@@ -134,9 +154,17 @@ def prepare(
         named=tuple(marked(table, criterion, people, "group of interest") for criterion in named),
     )
     data = encode(columns, cells, counts, len(cell_names), design)
+    if roles.cluster is None and roles.weights is None:
+        warnings.extend(repeated_rows(data))
+    whole, strata, given = data, None, None
+    if factors:
+        given = Given(factors=tuple(factor for factor, _ in factors), bins=roles.given_bins or default_bins(total))
+        strata, (whole,) = in_strata([data], given, data)
+        warnings.extend(check_strata(strata, whole))
     cell_counts = data.cell_counts()
     summary = DataSummary(
         rows=total,
+        outcomes=outcome_summaries(table, roles),
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
         attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),
@@ -144,7 +172,7 @@ def prepare(
         clusters=None if clusters is None else int(clusters.max()) + 1,
         strata=None if strata is None else len(strata),
     )
-    return Prepared(data=data, summary=summary, strata=strata, named=tuple(named))
+    return Prepared(data=data, summary=summary, whole=whole, strata=strata, given=given, named=tuple(named))
 
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:
@@ -166,14 +194,15 @@ def summarise(column: Column, counts: IntArray | None) -> AttributeSummary:
 
 def audited(
     table: Table, roles: Roles, counts_of: Callable[[str], IntArray | None], total: int
-) -> tuple[list[Column], list[LeftOut]]:
-    """The columns to audit in the order given, and those left out with reasons.
+) -> tuple[list[Column], list[LeftOut], list[str]]:
+    """The columns to audit in the order given, those left out with reasons, and what to do with some of them.
 
     counts_of: how many rows each row of a column stands for.
     """
     taken = set(roles.taken)
     explicit = roles.attributes is not None
-    names = list(dict.fromkeys(roles.attributes or [name for name in table.names if name not in taken]))
+    free = [name for name in table.names if name not in taken and name not in roles.exclude]
+    names = list(dict.fromkeys(roles.attributes or free))
     for name in names:
         if name in taken:
             raise SettingError(
@@ -181,15 +210,18 @@ def audited(
                 "split"
             )
     if not names:
-        raise InputError(f"{table.source} has no column left to audit besides {', '.join(map(repr, sorted(taken)))}")
-    columns = []
-    left_out = [LeftOut(name=name, reason=reason) for name, reason in table.left_out.items() if not explicit]
+        besides = sorted({*taken, *roles.exclude})
+        raise InputError(f"{table.source} has no column left to audit besides {', '.join(map(repr, besides))}")
+    columns, hints = [], []
+    left_out = [LeftOut(name=name, reason="excluded") for name in roles.exclude]
+    left_out += [LeftOut(name=name, reason=reason) for name, reason in table.left_out.items() if not explicit]
     for name in names:
         column = table[name]
         if name in roles.given and not roles.given_in_criteria:
             reason = "legitimate factor: people are compared within its strata"
         else:
-            reason = _reason_to_leave_out(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
+            reason, hint = _judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
+            hints += [hint] if hint and roles.cluster is None else []
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
         else:
@@ -197,21 +229,28 @@ def audited(
     if not columns:
         reasons = "; ".join(f"{shorten(entry.name)!r}: {entry.reason}" for entry in left_out[:8])
         raise InputError(f"no attribute is left to audit ({reasons})")
-    return columns, left_out
+    return columns, left_out, hints
 
 
-def _reason_to_leave_out(column: Column, counts: IntArray | None, total: int, wanted: bool) -> str:
+def _judged(column: Column, counts: IntArray | None, total: int, wanted: bool) -> tuple[str, str]:
+    """Why a column is left out, and what to do if its values stand for people with several rows; or empty."""
     n_missing = int(column.missing.sum()) if counts is None else int(counts[column.missing].sum())
     distinct = column.n_codes
     if distinct == 0:
-        return "no value at all"
+        return "no value at all", ""
     if distinct == 1 and (n_missing == 0 or column.kind not in ("nominal", "boolean")):
-        return f"constant (always {shorten(column.words()[0])!r})"
-    if wanted or total < IDENTIFIER_ROWS:
-        return ""
+        return f"constant (always {shorten(column.words()[0])!r})", ""
+    is_number = column.is_integer
+    if wanted or total < IDENTIFIER_ROWS or (is_interval_kind(column.kind) and not is_number):
+        return "", ""
     observed = total - n_missing
-    if not is_interval_kind(column.kind) and distinct > IDENTIFIER_SHARE * observed:
-        return words_reason(distinct, observed)
-    if column.is_integer and distinct == total:
-        return numbers_reason(observed)
-    return ""
+    if is_number and distinct == total:
+        return numbers_reason(observed), ""
+    if not is_number and distinct > IDENTIFIER_SHARE * observed:
+        return words_reason(distinct, observed), ""
+    found = Occurrences.of(weighted_bincount(column.codes, _people(column, counts), distinct + 1)[:distinct])
+    return repeated_reason(found, is_number=is_number), cluster_hint(column.name, found, is_number=is_number)
+
+
+def _people(column: Column, counts: IntArray | None) -> IntArray:
+    return np.ones(len(column.codes), np.int64) if counts is None else counts

@@ -33,12 +33,14 @@ class ManyCellsError(InputError):
 class Reading:
     """How to read data that may be too large to be read as it stands.
 
-    needed: the columns to read, or None for all. exact: columns whose values all stay apart. kinds: as the user gave
-    them. named: values that groups in words name, by column: whatever is cut, is cut there too. memory_limit: bytes
-    that may be used. query: what to ask a database. many: rows from which data is reduced. threads: that may be used.
+    needed: the columns to read, or None for all but those excluded, which must be there. exact: columns whose values
+    all stay apart. kinds: as the user gave them. named: values that groups in words name, by column: whatever is cut,
+    is cut there too. memory_limit: bytes that may be used. query: what to ask a database. many: rows from which data is
+    reduced. threads: that may be used. cluster: whether a column says whom rows are about.
     """
 
     needed: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
     exact: frozenset[str] = frozenset()
     kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Reading:
     query: str | None = None
     many: int = MANY_ROWS
     threads: int = 1
+    cluster: bool = False
 
     @property
     def memory(self) -> int:
@@ -81,10 +84,12 @@ def reading_of(
     needed = None if own is None else tuple(dict.fromkeys((*own, *named)))
     return Reading(
         needed=needed,
+        excluded=tuple(name for name in roles.exclude if name not in named),
         exact=frozenset((*roles.taken, *levels)),
         kinds=kinds,
         named=named,
         memory_limit=memory_limit,
         query=query,
         threads=threads,
+        cluster=roles.cluster is not None,
     )

@@ -16,7 +16,15 @@ import numpy as np
 from ald.arrays import FloatArray
 from ald.data.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.columns import MISSING_WORDS, Column, from_numbers, precision_note
-from ald.data.identifiers import IDENTIFIER_SHARE, numbers_reason, words_reason
+from ald.data.identifiers import (
+    IDENTIFIER_SHARE,
+    Occurrences,
+    cluster_hint,
+    may_repeat,
+    numbers_reason,
+    repeated_reason,
+    words_reason,
+)
 from ald.data.reading import Reading
 from ald.data.relation import ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
 from ald.data.store import Coder, counted, stored
@@ -60,6 +68,7 @@ class _Reduction:
             raise InputError(f"{relation.source} has no rows")
         self.shapes: dict[str, _Shape] = {}
         self.notes: dict[str, tuple[str, ...]] = {}
+        self.hints: list[str] = []
         self.most_cells = min(self.rows // 2, reading.most_cells)
 
     def table(self) -> Table:
@@ -83,7 +92,7 @@ class _Reduction:
                 table = table_from(columns, self.relation.source)
             else:
                 table = replace(table_from(merged[0], self.relation.source), counts=merged[1])
-        return replace(table, left_out=left_out, binned=frozenset(binned))
+        return replace(table, left_out=left_out, binned=frozenset(binned), notes=tuple(self.hints))
 
     def _looks_alike(self) -> bool:
         """Whether the first rows suggest that there are few different ones."""
@@ -145,14 +154,30 @@ class _Reduction:
             shape = self.shapes[name]
             if name in self.reading.exact or name in self.reading.kinds or name in self.reading.named:
                 continue
-            if measure(sql, kind) is None:
-                if shape.distinct > max(IDENTIFIER_SHARE * shape.known, MOST_BINS):
-                    out[name] = words_reason(shape.distinct, shape.known, about=True)
-            elif "INT" in kind and shape.known == self.rows and shape.distinct > IDENTIFIER_SHARE * self.rows:
+            is_number = measure(sql, kind) is not None
+            if shape.distinct <= MOST_BINS or (is_number and "INT" not in kind):
+                continue
+            if not is_number and shape.distinct > IDENTIFIER_SHARE * shape.known:
+                out[name] = words_reason(shape.distinct, shape.known, about=True)
+            elif is_number and shape.known == self.rows and shape.distinct > IDENTIFIER_SHARE * self.rows:
                 distinct = self.relation.row(f"SELECT count(DISTINCT {sql}) FROM {self.relation.sql}")[0]
                 if distinct == self.rows:
                     out[name] = numbers_reason(self.rows)
+            if name not in out and may_repeat(shape.distinct, shape.known):
+                found = self._occurrences(sql)
+                reason = repeated_reason(found, is_number=is_number)
+                hint = cluster_hint(name, found, is_number=is_number)
+                out |= {name: reason} if reason else {}
+                # Columns that stay are judged once more, from their values; numbers from bins.
+                self.hints += [hint] if hint and (reason or is_number) and not self.reading.cluster else []
         return out
+
+    def _occurrences(self, sql: str) -> Occurrences:
+        """How often the values of a column occur."""
+        sizes = f"SELECT count(*) AS n FROM {self.relation.sql} WHERE {sql} IS NOT NULL GROUP BY {sql}"
+        found = self.relation.connection.execute(f"SELECT n, count(*) FROM ({sizes}) GROUP BY n").fetchall()
+        rows, values = (np.array(column, dtype=np.int64) for column in zip(*found, strict=True))
+        return Occurrences(rows=rows, values=values)
 
     def _is_binned(self, name: str) -> bool:
         is_number = measure(*self.relation.columns[name]) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 from ald.arrays import IntArray
 from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, merge_in, parse_numbers
-from ald.data.table import Table, table_from
+from ald.data.table import Table, names_to_read, table_from
 from ald.errors import ColumnError, nearest, shorten
 from ald.threads import on_interrupt
 
@@ -67,6 +67,11 @@ class Relation:
                 raise ColumnError(
                     f"there is no column {shorten(name)!r} in {self.source}. {nearest(name, self.columns)}"
                 )
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def without(self, excluded: Collection[str]) -> Relation:
+        """The relation without some of its columns, which must be there."""
+        names = names_to_read(self.columns, excluded, self.source)
         return replace(self, columns={name: self.columns[name] for name in names})
 
     def selected(self) -> str:

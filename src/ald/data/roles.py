@@ -13,8 +13,10 @@ from ald.errors import SettingError
 class Roles:
     """Either `outcome` (one column or several), or `prediction` and `truth`; everything else is optional.
 
-    given: legitimate factors, within whose strata people are compared. cluster: who the row is about, where people have
-    several rows. survey_weights: how many people of the population a row stands for. split: the half of every row.
+    exclude: columns to leave out. given: legitimate factors, within whose strata people are compared. cluster: who the
+    row is about, where people have several rows. survey_weights: how many people of the population a row stands for.
+    split: the half of every row.
+    directed: groups that fare worse, or better, are asked for, so that `favourable` must say what is good for people.
     """
 
     outcome: str | tuple[str, ...] | None = None
@@ -22,6 +24,7 @@ class Roles:
     prediction: str | None = None
     truth: str | None = None
     attributes: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
     weights: str | None = None
     survey_weights: str | None = None
     kinds: Mapping[str, str | Sequence[str]] | None = None
@@ -30,15 +33,16 @@ class Roles:
     given_bins: int | None = None
     cluster: str | None = None
     split: str | None = None
+    directed: bool = False
 
     def __post_init__(self) -> None:
         for role, names in self._named().items():
             for name in names:
                 if not isinstance(name, str):
                     raise SettingError(f"{role} must be the name of a column (text), not {name!r}")
-        for name in (*(self.attributes or ()), *(self.kinds or {})):
+        for name in (*(self.attributes or ()), *self.exclude, *(self.kinds or {})):
             if not isinstance(name, str):
-                raise SettingError(f"attributes and kinds go by names of columns (text), not {name!r}")
+                raise SettingError(f"attributes, exclude and kinds go by names of columns (text), not {name!r}")
         for name, kind in (self.kinds or {}).items():
             if not isinstance(kind, (str, Sequence)):
                 raise SettingError(f"the kind of column {name!r} must be a word or a list of levels, not {kind!r}")
@@ -52,6 +56,9 @@ class Roles:
                 f"{given} was given without {missing}. Give both, or outcome=... to audit one column by itself."
             )
         self._check_once()
+        if self.kinds is not None:
+            kept = {name: kind for name, kind in self.kinds.items() if name not in self.exclude}
+            object.__setattr__(self, "kinds", kept)
 
     def _named(self) -> dict[str, tuple[Any, ...]]:
         """The columns of every role but the attributes."""
@@ -72,6 +79,10 @@ class Roles:
                     )
                     raise SettingError(f"column {name!r} {twice}")
                 seen[name] = role
+        for name in self.exclude:
+            if name in seen or name in (self.attributes or ()):
+                role = seen.get(name, "an attribute")
+                raise SettingError(f"column {name!r} cannot be both {role} and left out (exclude)")
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -79,6 +90,14 @@ class Roles:
         if self.outcome is None:
             return ()
         return self.outcome if isinstance(self.outcome, tuple) else (self.outcome,)
+
+    def favourable_of(self, name: str) -> Any:
+        """The favourable value of an outcome, or of predictions and truth, if it was said."""
+        return self.favourable.get(name) if isinstance(self.favourable, Mapping) else self.favourable
+
+    def role_of(self, name: str) -> str:
+        """What is audited in this column: an outcome, the prediction or the truth."""
+        return "outcome" if self.outcomes else "prediction" if name == self.prediction else "truth"
 
     @property
     def outcome_columns(self) -> tuple[str, ...]:

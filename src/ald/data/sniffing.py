@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ald.data.columns import MISSING_WORDS, infinite_note
-from ald.data.files import Dialect, are_lines, as_pattern, csv_dialect, open_file
+from ald.data.files import Dialect, are_lines, csv_dialect, open_file, own_columns
 from ald.data.relation import Relation, as_text, column, connected, in_words, literal, measure
 from ald.errors import InputError
 
@@ -81,12 +81,12 @@ class TextFile:
 
     def _call(self, path: str) -> str:
         if self.reader == "json":
-            call = f"read_json_objects({as_pattern(path)}, format='newline_delimited')"
+            call = f"read_json_objects({own_columns(path)}, format='newline_delimited')"
             return f"(SELECT CAST(json AS VARCHAR) AS line FROM {call})"
         columns = ", ".join(f"{text}: 'VARCHAR'" for text in self.texts)
         dialect = {"delim": self.delimiter, "quote": self.quote, "escape": self.escape}
         said = ", ".join(f"{option}={literal(value)}" for option, value in dialect.items())
-        return f"read_csv({as_pattern(path)}, auto_detect=false, header=true, {said}, columns={{{columns}}})"
+        return f"read_csv({own_columns(path)}, auto_detect=false, header=true, {said}, columns={{{columns}}})"
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -12,8 +11,9 @@ import numpy as np
 from ald.arrays import AnyArray, IntArray
 from ald.data.addresses import is_address
 from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind
+from ald.data.fingerprint import seen
 from ald.data.reading import Reading
-from ald.data.table import Table, check_names, row_numbers, stack, table_from, worth_threads
+from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
 from ald.data.texts import code_texts
 from ald.errors import InputError, SettingError, shorten
 from ald.threads import in_threads
@@ -46,9 +46,13 @@ def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None =
     if isinstance(data, (str, os.PathLike)):
         from ald.data.files import read_file
 
-        return read_file(os.fspath(data), only, reading)
+        before = seen(data)
+        table = read_file(os.fspath(data), only, reading)
+        if before is not None:
+            before.check()
+        return table
     if isinstance(data, Mapping):
-        return _from_mapping(data, only, 1 if reading is None else reading.threads)
+        return _from_mapping(data, only, reading or Reading())
     from ald.data.frames import is_frame, read_frame
 
     if is_frame(data):
@@ -121,25 +125,19 @@ def _same(first: Table, second: Table) -> bool:
     )
 
 
-def sha256(data: Any) -> str | None:
-    """The SHA-256 of a file, by which one can tell it from any other; None for data that is no file."""
-    if not isinstance(data, (str, os.PathLike)) or _is_database(data):
-        return None
-    with open(data, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None, threads: int) -> Table:
+def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None, reading: Reading) -> Table:
     source = "the dictionary"
     check_names([str(name) for name in data], source)
     columns = {str(name): values for name, values in data.items()}
+    columns = {name: columns[name] for name in names_to_read(columns, reading.excluded, source)}
     if only is not None:
         missing = [name for name in only if name not in columns]
         if missing:
             Table(columns=dict.fromkeys(columns), n_rows=0, source=source)[missing[0]]  # type: ignore[arg-type]
         columns = {name: columns[name] for name in only}
     values = sum(len(column) for column in columns.values() if isinstance(column, np.ndarray))
-    read = in_threads(lambda name: from_array(name, columns[name]), columns, threads if worth_threads(values) else 1)
+    threads = reading.threads if worth_threads(values) else 1
+    read = in_threads(lambda name: from_array(name, columns[name]), columns, threads)
     return table_from(read, source)
 
 

@@ -18,7 +18,7 @@ from ald.data.arrangement import own_halves
 from ald.data.coded import attribute_of
 from ald.data.engines.blocks import Layout
 from ald.data.engines.protocols import Blocks, ColumnCoder, Marginal, RowCoder
-from ald.data.outcomes import confusion_cells, favourable_rows
+from ald.data.outcomes import confusion_cells, favourable_rows, outcome_summaries
 from ald.data.prepare import DataSummary, audited, column_warnings, summarise, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table, table_from
@@ -47,7 +47,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
     # Its columns differ in length: each has every value once.
     table = Table(columns=columns, n_rows=spread.rows, source=spread.source, left_out=dict(spread.left_out))
     table = with_kinds(table, roles)
-    found, left_out = audited(table, roles, lambda name: marginals[name][1], spread.rows)
+    found, left_out, hints = audited(table, roles, lambda name: marginals[name][1], spread.rows)
     coded = [attribute_of(column) for column in found]
     layout = Layout(
         attributes=tuple(attribute for attribute, _ in coded),
@@ -68,10 +68,11 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
     )
     summary = DataSummary(
         rows=spread.rows,
+        outcomes=outcome_summaries(table, roles),
         cells=dict.fromkeys(cell_names, 0),
         attributes=tuple(summarise(column, marginals[column.name][1]) for column in found),
         left_out=tuple(left_out),
-        warnings=(*spread.notes, *column_warnings(found, [table[name] for name in roles.outcome_columns])),
+        warnings=(*spread.notes, *hints, *column_warnings(found, [table[name] for name in roles.outcome_columns])),
     )
     return PreparedSpread(blocks=kept.coded(row_coder, spread.cells), layout=layout, summary=summary)
 
@@ -80,9 +81,7 @@ def _cell_parts(table: Table, roles: Roles, marginals: dict[str, Marginal]) -> d
     """Per outcome column what its values add to the confusion cell."""
     names = list(dict.fromkeys(roles.outcome_columns))
     for name in names:
-        role = "outcome" if roles.outcomes else "prediction" if name == roles.prediction else "truth"
-        value = roles.favourable.get(name) if isinstance(roles.favourable, dict) else roles.favourable
-        favourable_rows(table[name], value, role, marginals[name][1])
+        favourable_rows(table[name], roles.favourable_of(name), roles.role_of(name), marginals[name][1])
     # All combinations of their values: the cell of each is the sum of what its values add to the first one's cell.
     own = [range(len(table[name].codes)) for name in names]
     combined = np.array(list(product(*own))).T

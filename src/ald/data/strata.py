@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from ald.arrays import IntArray
-from ald.criterion import Condition, Criterion, Interval, Levels
-from ald.data.coded import quantile_edges, weighted_bincount
-from ald.data.columns import Column, is_interval_kind
+from ald.arrays import CodeArray, FloatArray, IntArray
+from ald.criterion import Condition, Criterion, Levels
+from ald.data.changes import class_edges, finer_edges
+from ald.data.coded import Attribute, AuditData, design_effect, merged, numbered, weighted_bincount
+from ald.data.columns import compact
 from ald.errors import InputError, shorten
 
 # Numbers are cut into about the cube root of the number of people, within these bounds: more bins leave less of the
@@ -23,20 +24,34 @@ _SILENT = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Factor:
-    """One legitimate factor: what each of its classes means."""
+class Given:
+    """Legitimate factors before they are cut, and the number of classes that numbers among them are cut into."""
+
+    factors: tuple[Attribute, ...]
+    bins: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cut:
+    """A legitimate factor in classes: the class of every code, the last one for missing values, and their meaning.
+
+    ends: of a number, the largest value of every class. finer: per code whether it is in the upper part of its class,
+    where classes are cut in two; None where none of them can be.
+    """
 
     name: str
+    table: IntArray
     conditions: tuple[Condition, ...]
+    ends: FloatArray | None = None
+    finer: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strata:
-    """The stratum of every row, and what strata mean: `classes[s]` has the class of every factor in stratum s."""
+    """What strata mean: `classes[s]` has the class of every factor in stratum s."""
 
-    numbers: IntArray
     classes: IntArray
-    factors: tuple[Factor, ...]
+    factors: tuple[Cut, ...]
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -46,9 +61,14 @@ class Strata:
         chosen = self.classes[stratum].tolist()
         return Criterion(factor.conditions[i] for factor, i in zip(self.factors, chosen, strict=True))
 
+    @property
+    def finer(self) -> tuple[str, ...]:
+        """The factors that can be cut twice as fine, in the order of the design's arrays of that name."""
+        return tuple(factor.name for factor in self.factors if factor.finer is not None)
+
 
 def default_bins(people: int) -> int:
-    """How many quantile bins a number is cut into, for so many people.
+    """How many classes a number is cut into, for so many people.
 
     >>> default_bins(1_000), default_bins(30_000), default_bins(10**9)
     (10, 31, 100)
@@ -56,45 +76,95 @@ def default_bins(people: int) -> int:
     return int(np.clip(round(people ** (1 / 3)), *BINS))
 
 
-def make_strata(columns: Sequence[Column], counts: IntArray, bins: int | None) -> Strata:
-    """Strata of all combinations of the factors' classes that occur; numbers in quantile bins, others by level."""
-    people = int(counts.sum())
-    classes, factors = [], []
-    numbers = np.zeros(len(counts), np.int64)
-    for column in columns:
-        own, conditions = _classes(column, counts, bins or default_bins(people))
-        classes.append(own)
-        factors.append(Factor(name=column.name, conditions=conditions))
-        numbers = np.unique(numbers * len(conditions) + own, return_inverse=True)[1]
-    first = np.unique(numbers, return_index=True)[1]
-    return Strata(numbers=numbers, classes=np.stack([own[first] for own in classes], axis=1), factors=tuple(factors))
+def in_strata(parts: Sequence[AuditData], given: Given, by: AuditData) -> tuple[Strata, list[AuditData]]:
+    """Parts of the data with their strata, which are cut where the outcomes of `by` change.
+
+    Strata are all combinations of the factors' classes that occur. Attributes that are factors have the classes as
+    values: a group is made of whole classes, for within them people count as alike.
+    """
+    cuts = tuple(_cut(factor, by.design.factors[i], by, given.bins) for i, factor in enumerate(given.factors))
+    codes = [np.concatenate([part.design.factors[i] for part in parts]) for i in range(len(cuts))]
+    own = [cut.table[code] for cut, code in zip(cuts, codes, strict=True)]
+    numbers = np.zeros(len(own[0]), np.int64)
+    for cut, classes in zip(cuts, own, strict=True):
+        numbers = numbered(numbers * len(cut.conditions) + classes)[1]
+    first = np.empty(int(numbers.max()) + 1, np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    strata = Strata(classes=np.stack([classes[first] for classes in own], axis=1), factors=cuts)
+    finer = [numbers * 2 + cut.finer[code] for cut, code in zip(cuts, codes, strict=True) if cut.finer is not None]
+    ends = np.cumsum([0, *(len(part.cells) for part in parts)]).tolist()
+    found = []
+    for part, start, end in zip(parts, ends[:-1], ends[1:], strict=True):
+        design = replace(
+            part.design,
+            factors=(),
+            strata=numbers[start:end],
+            finer=tuple(numbered(values[start:end])[1] for values in finer),
+        )
+        found.append(merged(in_classes(replace(part, design=design), strata)))
+    return strata, found
 
 
-def _classes(column: Column, counts: IntArray, bins: int) -> tuple[IntArray, tuple[Condition, ...]]:
-    """The class of every row, and what each class means; missing values are the last class."""
-    missing = Levels(column.name, "nominal", (None,))
-    if column.values is None or not is_interval_kind(column.kind):
-        levels = tuple(Levels(column.name, column.kind, (level,)) for level in column.levels)
-        return column.codes.astype(np.int64), (*levels, missing)
-    people = weighted_bincount(column.codes, counts, column.n_codes + 1)[: column.n_codes]
-    edges = quantile_edges(people, bins)
-    conditions = tuple(_interval(column, low, high) for low, high in pairwise(edges.tolist()))
-    table = np.append(np.searchsorted(edges, np.arange(column.n_codes), side="right") - 1, len(conditions))
-    return table[column.codes], (*conditions, missing)
+def in_classes(data: AuditData, strata: Strata | None) -> AuditData:
+    """The data with numbers that are legitimate factors in their classes."""
+    cuts = {} if strata is None else {cut.name: cut for cut in strata.factors if cut.ends is not None}
+    if not any(attribute.name in cuts for attribute in data.attributes):
+        return data
+    attributes, codes = list(data.attributes), list(data.codes)
+    for i, attribute in enumerate(attributes):
+        if attribute.name in cuts:
+            cut = cuts[attribute.name]
+            attributes[i] = replace(attribute, values=cut.ends)
+            codes[i] = compact(cut.table[codes[i]], attributes[i].size)
+    return replace(data, attributes=tuple(attributes), codes=tuple(codes))
 
 
-def _interval(column: Column, low: int, high: int) -> Condition:
-    assert column.values is not None
-    lower = None if low == 0 else float(column.values[low - 1])
-    upper = None if high == column.n_codes else float(column.values[high - 1])
-    return Interval(column.name, column.kind, lower, upper)
+def _cut(factor: Attribute, codes: CodeArray, by: AuditData, bins: int) -> Cut:
+    """Numbers in classes, others by level; missing values are the last class."""
+    missing = Levels(factor.name, "nominal", (None,))
+    if factor.values is None:
+        levels = tuple(
+            missing if level is None else Levels(factor.name, factor.kind, (level,)) for level in factor.levels
+        )
+        return Cut(name=factor.name, table=np.arange(factor.size + 1), conditions=(*levels, missing))
+    keys = codes.astype(np.int64) * by.n_cells + by.cells
+    size = (factor.size + 1) * by.n_cells
+    counts = weighted_bincount(keys, by.counts, size).reshape(-1, by.n_cells)[:-1]
+    said = counts.astype(float)
+    if by.design.weights is not None:
+        weights = by.counts * by.design.weights
+        said = np.bincount(keys, weights * (by.total / weights.sum()), minlength=size).reshape(-1, by.n_cells)[:-1]
+    # Clusters and weights say less than so many people do.
+    said = said / design_effect(by, np.eye(by.n_cells), np.ones((by.n_cells, by.n_cells)))
+    edges = class_edges(said, counts.sum(axis=1), bins)
+    middles, classes = finer_edges(said, edges), _reached(edges[1:], factor.size)
+    return Cut(
+        name=factor.name,
+        table=np.append(classes, len(edges) - 1),
+        conditions=(*(factor.condition(low, high) for low, high in pairwise(edges.tolist())), missing),
+        ends=factor.values[edges[1:] - 1],
+        finer=_upper_part(middles, edges, classes) if len(middles) else None,
+    )
 
 
-def check_strata(strata: Strata, cells: IntArray, counts: IntArray, n_cells: int) -> list[str]:
+def _reached(starts: IntArray, n_codes: int) -> IntArray:
+    """How many of these starts every code has reached."""
+    return np.searchsorted(starts, np.arange(n_codes), side="right")
+
+
+def _upper_part(middles: IntArray, edges: IntArray, classes: IntArray) -> IntArray:
+    """Per code whether it has reached the middle of its class; 0 for missing values."""
+    reached = _reached(middles, len(classes))
+    return np.append(reached - reached[edges[:-1]][classes], 0)
+
+
+def check_strata(strata: Strata, data: AuditData) -> list[str]:
     """Warnings about strata that say little; an error where they leave nothing to compare."""
+    assert data.design.strata is not None
     names = ", ".join(repr(shorten(factor.name)) for factor in strata.factors)
-    n = len(strata)
-    table = weighted_bincount(strata.numbers * n_cells + cells, counts, n * n_cells).reshape(n, n_cells)
+    n, n_cells = len(strata), data.n_cells
+    keys = data.design.strata * n_cells + data.cells
+    table = weighted_bincount(keys, data.counts, n * n_cells).reshape(n, n_cells)
     people = table.sum(axis=1)
     total = int(people.sum())
     alone = int(people[people == 1].sum())

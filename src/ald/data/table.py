@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -55,6 +55,14 @@ def table_from(columns: Iterable[Column], source: str) -> Table:
         raise InputError(f"the columns of {source} differ in length: {shown}. Every column needs one value per row.")
     n_rows = next(iter(lengths.values()), 0)
     return Table(columns={column.name: column for column in columns}, n_rows=n_rows, source=source)
+
+
+def names_to_read(names: Collection[str], excluded: Collection[str], source: str) -> list[str]:
+    """The names of the columns of a source without those that are left out, which must be there."""
+    for name in excluded:
+        if name not in names:
+            raise ColumnError(f"there is no column {shorten(name)!r} in {source}. {nearest(name, names)}")
+    return [name for name in names if name not in excluded]
 
 
 def worth_threads(values: int) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ald.arrays import AnyArray
+from ald.arrays import AnyArray, FloatArray
 from ald.errors import SettingError
 
 Columns = dict[str, AnyArray]
+
+_RACES = np.array(["r1", "r2", "r3"])
 
 
 def make_synthetic(
@@ -43,30 +45,47 @@ def make_synthetic(
     return columns | outcomes
 
 
+def true_rate(dataset: int, columns: Columns, *, rho: float = 0.2, width: float = 24.0) -> FloatArray:
+    """Everyone's probability of y = 1 in data set 1 or 2, from which y was drawn.
+
+    >>> sorted(set(true_rate(2, make_synthetic(2, n=100)).tolist()))
+    [0.4, 0.6]
+    """
+    if dataset not in _RATES:
+        raise SettingError(f"there are probabilities of synthetic data sets {sorted(_RATES)}, not of {dataset!r}")
+    return _RATES[dataset](columns, rho, width)
+
+
 def _age_band(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
     age = rng.uniform(18, 90, n)
     race = rng.choice(3, n, p=[0.5, 0.3, 0.2])
     gender = rng.choice(3, n, p=[0.45, 0.45, 0.1])
+    columns = {"age": age, "race": _RACES[race], "gender": np.array(["g1", "g2", "g3"])[gender]}
+    y = rng.random(n) < _band_rate(columns, rho, width)
+    return columns | {"y": y.astype(np.int64)}
+
+
+def _band_rate(columns: Columns, rho: float, width: float) -> FloatArray:
+    age = columns["age"]
     inside = (age > 54 - width / 2) & (age <= 54 + width / 2)
     # Inside and outside average to 0.5, so dividing by E[f_age * f_race] = 0.5 * E[f_race] twice gives E[y] = 0.5.
     f_age = np.where(inside, 0.5 + rho * (72 - width) / 72, 0.5 - rho * width / 72)
-    f_race = np.array([0.4, 0.5, 0.6])[race]
+    f_race = np.array([0.4, 0.5, 0.6])[np.searchsorted(_RACES, columns["race"])]
     g = 0.5 * (0.5 * 0.4 + 0.3 * 0.5 + 0.2 * 0.6) / 0.5
-    y = rng.random(n) < f_age * f_race / g
-    names = np.array(["r1", "r2", "r3"])[race], np.array(["g1", "g2", "g3"])[gender]
-    return {"age": age, "race": names[0], "gender": names[1], "y": y.astype(np.int64)}
+    return np.asarray(f_age * f_race / g)
 
 
 def _intersection(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
     race, gender = rng.integers(2, size=n), rng.integers(2, size=n)
     age = rng.uniform(18, 90, n)
-    y = rng.random(n) < np.where(race == gender, 0.5 - rho / 2, 0.5 + rho / 2)
-    return {
-        "race": np.array(["r1", "r2"])[race],
-        "gender": np.array(["g1", "g2"])[gender],
-        "age": age,
-        "y": y.astype(np.int64),
-    }
+    columns = {"race": _RACES[race], "gender": np.array(["g1", "g2"])[gender], "age": age}
+    y = rng.random(n) < _intersection_rate(columns, rho, width)
+    return columns | {"y": y.astype(np.int64)}
+
+
+def _intersection_rate(columns: Columns, rho: float, width: float) -> FloatArray:
+    is_low = (columns["race"] == "r1") == (columns["gender"] == "g1")
+    return np.where(is_low, 0.5 - rho / 2, 0.5 + rho / 2)
 
 
 def _opposite_errors(rng: np.random.Generator, n: int, rho: float, width: float) -> Columns:
@@ -106,3 +125,5 @@ _GENERATORS: dict[int, Callable[[np.random.Generator, int, float, float], Column
     4: _parity,
     5: _two_findings,
 }
+
+_RATES: dict[int, Callable[[Columns, float, float], FloatArray]] = {1: _band_rate, 2: _intersection_rate}

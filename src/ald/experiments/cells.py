@@ -27,8 +27,8 @@ from ald.threads import available_threads
 # Runs that are computed at a time: about this much is lost by an interruption.
 _BLOCK = 10
 # Modules that show results and do not decide them.
-_SHOWS = frozenset({"report", "cli", "commands", "comparing", "version", "page", "figures", "statements", "study",
-                    "grids", "public_tables", "validity", "cells"})  # fmt: skip
+_SHOWS = frozenset({"report", "cli", "commands", "comparing", "version", "page", "figures", "statements", "judging",
+                    "study", "grids", "public_tables", "validity", "designs", "cells"})  # fmt: skip
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # Called with what was done, the share of all runs, and the seconds left (None: not known yet).
@@ -170,18 +170,16 @@ class _Clock:
 class Rate:
     """A share of runs with its standard error."""
 
-    share: float
+    hits: int
     runs: int
 
     @property
-    def error(self) -> float:
-        return sqrt(self.share * (1 - self.share) / self.runs) if self.runs else 0.0
+    def share(self) -> float:
+        return self.hits / self.runs
 
     @property
-    def caution(self) -> float:
-        """The standard error with one run more of each kind: never 0, also where all runs agree."""
-        share = (self.share * self.runs + 1) / (self.runs + 2)
-        return sqrt(share * (1 - share) / (self.runs + 2))
+    def error(self) -> float:
+        return sqrt(self.share * (1 - self.share) / self.runs)
 
     def __str__(self) -> str:
         return f"{self.share:.2f}"
@@ -189,4 +187,4 @@ class Rate:
 
 def rate(results: Sequence[Result], key: str) -> Rate:
     """The share of runs in which something is so (`listed`: in which anything is listed)."""
-    return Rate(share=sum(bool(getattr(result, key)) for result in results) / len(results), runs=len(results))
+    return Rate(hits=sum(bool(getattr(result, key)) for result in results), runs=len(results))

@@ -57,17 +57,18 @@ SWEEPS = (
 NULLS = ((1, 0.0), (2, 0.0))
 
 LOCATION = (
-    "ald", "ald-paper", "subset-scan", "subset-scan-published", "subset-scan-plain", "instability-tree",
+    "ald", "ald-paper", "subset-scan", "subset-scan-untested", "subset-scan-published", "instability-tree",
     "instability-tree-published", "gerrymandering",
 )  # fmt: skip
 VARIANTS = ("ald", "ald-paper", "ctree", "chaid", "cart", "random-forest")
 
-# (data set, rho, width): located and strictly located by the reference software with the paper's settings, 100 runs.
+# (data set, rho, width): located and strictly located by R's partykit with the paper's settings, alpha 0.1 honoured, in
+# 100 runs of benchmarks/reference.R.
 REFERENCE = {
     (1, 0.05, 24): (0.00, 0.00), (1, 0.1, 24): (0.03, 0.03), (1, 0.15, 24): (0.33, 0.33), (1, 0.2, 24): (0.58, 0.56),
     (1, 0.3, 24): (0.73, 0.64), (1, 0.2, 12): (0.20, 0.19), (1, 0.2, 36): (0.63, 0.57), (1, 0.2, 48): (0.46, 0.44),
-    (1, 0.2, 60): (0.18, 0.18), (2, 0.05, 24): (0.64, 0.23), (2, 0.1, 24): (0.67, 0.43), (2, 0.2, 24): (0.72, 0.51),
-    (2, 0.3, 24): (0.68, 0.49),
+    (1, 0.2, 60): (0.18, 0.18), (2, 0.05, 24): (0.64, 0.41), (2, 0.1, 24): (0.67, 0.49), (2, 0.2, 24): (0.72, 0.54),
+    (2, 0.3, 24): (0.68, 0.54),
 }  # fmt: skip
 REFERENCE_RUNS = 100
 

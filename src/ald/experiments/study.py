@@ -7,10 +7,10 @@ from pathlib import Path
 from ald.experiments.cells import Progress, measure
 from ald.experiments.grids import LOCATION, SWEEPS, VARIANTS, null_cells
 from ald.experiments.page import Study, files
-from ald.experiments.public_tables import adult_table, compas_table
+from ald.experiments.public_tables import adult_table, compas_table, compas_tree
 from ald.report.whole import write_whole
 
-PARTS = ("fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
+PARTS = ("fig-tree", "fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
 CELLS_FOLDER = ".ald-cells"
 
 
@@ -34,6 +34,7 @@ def reproduce(
         command=f"ald reproduce {what} --runs {runs}",
         measured=measured,
         figures=parts,
+        pictures={"fig-tree": compas_tree()} if "fig-tree" in parts else {},
         tables=tables,
     )
     paths = []

@@ -73,9 +73,18 @@ def population(scenario: str) -> tuple[Columns, FloatArray]:
 
 
 def true_psi(finding: Finding, scenario: str) -> float:
+    """The group's difference in the population, within the strata of the groups tested before it."""
     columns, rate = population(scenario)
     inside = finding.criterion.mask(columns)
-    return float(rate[inside].mean() - rate[~inside].mean())
+    stratum = np.zeros(len(rate), np.int64)
+    for group in finding.given_groups:
+        stratum = np.unique(2 * stratum + group.mask(columns), return_inverse=True)[1]
+    people = [np.bincount(stratum[side], minlength=stratum.max() + 1) for side in (inside, ~inside)]
+    sums = [np.bincount(stratum[side], rate[side], minlength=stratum.max() + 1) for side in (inside, ~inside)]
+    both = (people[0] > 0) & (people[1] > 0)
+    means = [total[both] / n[both] for total, n in zip(sums, people, strict=True)]
+    weight = people[0][both] * people[1][both] / (people[0] + people[1])[both]
+    return float(np.average(means[0] - means[1], weights=weight))
 
 
 def run(scenario: str, n: int, ranking: str, seed: int) -> Outcome:
@@ -100,15 +109,18 @@ def run(scenario: str, n: int, ranking: str, seed: int) -> Outcome:
     return Outcome(listed=len(result.groups), false=false, covered=covered)
 
 
-def measure(scenario: str, runs: int, n: int, ranking: str = "confidence", jobs: int | None = None) -> dict[str, float]:
+def measure(
+    scenario: str, runs: int, n: int, ranking: str = "confidence", jobs: int | None = None, first_seed: int = 0
+) -> dict[str, float]:
     """The error rates of a scenario over consecutive seeds."""
     jobs = jobs or available_threads()
     task = partial(run, scenario, n, ranking)
+    seeds = range(first_seed, first_seed + runs)
     if jobs == 1:
-        outcomes = [task(seed) for seed in range(runs)]
+        outcomes = [task(seed) for seed in seeds]
     else:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            outcomes = list(pool.map(task, range(runs), chunksize=8))
+            outcomes = list(pool.map(task, seeds, chunksize=8))
     listed = sum(o.listed for o in outcomes)
     return {
         "runs": runs,
@@ -122,11 +134,12 @@ def measure(scenario: str, runs: int, n: int, ranking: str = "confidence", jobs:
 @click.option("--scenario", type=click.Choice(SCENARIOS), multiple=True, help="Default: all.")
 @click.option("--runs", type=int, default=1000, show_default=True, help="Random data sets of each.")
 @click.option("--people", type=int, default=4000, show_default=True, help="Size of each data set.")
+@click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
-def main(scenario: tuple[str, ...], runs: int, people: int, jobs: int | None) -> None:
+def main(scenario: tuple[str, ...], runs: int, people: int, first_seed: int, jobs: int | None) -> None:
     for name in scenario or SCENARIOS:
         for ranking in RANKINGS if name == "planted" else ("confidence",):
-            result = measure(name, runs, people, ranking, jobs)
+            result = measure(name, runs, people, ranking, jobs, first_seed)
             shown = {key: round(value, 4) for key, value in result.items() if value == value}
             click.echo(json.dumps({"scenario": name, "ranking": ranking, "people": people} | shown))
 

@@ -34,6 +34,8 @@ _FORMATS = {
     "statistic": "0.0",
     "p_adjusted": "0.0E+00",
     "log10_p_adjusted": "0.0",
+    "interval_level": "0.0%",
+    "significant_groups": _WHOLE,
     "stability": "0%",
 }
 

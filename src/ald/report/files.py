@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ald.errors import SettingError, needed_extra
-from ald.report.whole import write_whole
+from ald.report.whole import check_replaceable, write_whole
 
 if TYPE_CHECKING:
     from ald.auditing import Audit
@@ -29,8 +29,16 @@ RENDERERS: dict[str, Callable[[Audit], str | bytes]] = {
 _PACKAGES = {"pdf": ("typst", "PDF reports", "pdf"), "xlsx": ("xlsxwriter", "Excel reports", "excel")}
 
 
+# How standard output is named where it is no option.
+_STREAMS = ("-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2")
+
+
 def format_of(path: str) -> str:
     """The format that a file's ending asks for; an error for an unknown one."""
+    if path in _STREAMS:
+        raise SettingError(
+            f"a report goes to a file, not to {path!r}: to print one, use --format (in Python: print(found))"
+        )
     ending = Path(path).suffix.casefold().removeprefix(".")
     if ending not in RENDERERS:
         raise SettingError(
@@ -45,11 +53,10 @@ def check_target(path: str) -> None:
     package, what, extra = _PACKAGES.get(format_of(path), ("", "", ""))
     if package and importlib.util.find_spec(package) is None:
         raise needed_extra(what, extra)
-    folder = os.path.dirname(os.path.abspath(path))
+    check_replaceable(path)
+    folder = os.path.dirname(os.path.realpath(path))  # a report goes where a link leads
     if not os.path.isdir(folder):
         raise SettingError(f"the folder of the report {path!r} does not exist")
-    if os.path.isdir(path):
-        raise SettingError(f"the report {path!r} is a folder")
     if not os.access(folder, os.W_OK):
         raise SettingError(f"the folder of the report {path!r} may not be written to")
 

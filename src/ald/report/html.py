@@ -310,7 +310,7 @@ def _curve_table(view: CurveView) -> Markup:
 def _tree(card: Card, report: Report) -> Content:
     shown = len(shown_nodes(card.tree, card.tree.path(card.node)))
     total = len(card.tree.nodes)
-    told = f"{card.origin} Numbers are of the tree's sample of the half that was searched."
+    told = f"{card.origin} {card.tree.whose}"
     if shown < total:
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
     return [

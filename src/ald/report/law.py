@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ald.criterion import quote
 from ald.profiles import CategoryTable, Profile
-from ald.report.summary import Report, Section, facts
-from ald.report.table import Column, Entry, Table, notions
+from ald.report.sentences import further, value_of
+from ald.report.summary import FURTHER, Report, Section, assumptions
+from ald.report.table import Column, Entry, Table
 from ald.report.words import count, joined, percent, plain
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _ROLES = {"sex": "sex", "race": "race/ethnicity"}
 
 
 def with_profile(report: Report) -> Report:
-    """The report with the sections of the audit's profile, right after its warnings."""
+    """The report with the sections of the audit's profile, right after its warnings and groups."""
     added = profile_sections(report.audit)
-    at = sum(section.key == "warnings" for section in report.sections)
+    at = sum(section.key in ("warnings", "further") for section in report.sections)
     return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:])) if added else report
 
 
@@ -51,9 +51,7 @@ def _word(text: str) -> Entry:
 
 def _selected(audit: Audit) -> str:
     """Who counts as selected, in words."""
-    config = audit.config
-    value = "1 or true" if config.favourable is None else quote(config.favourable)
-    return f"{quote(config.outcomes[0] if config.outcomes else str(config.prediction))} = {value}"
+    return joined([value_of(name, audit) for name in audit.config.outcomes or audit.config.outcome_columns[:1]])
 
 
 def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
@@ -77,6 +75,12 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         paragraphs.append(
             f"No column was named for {joined(absent)}: its table and that of the intersection, which the rule asks "
             "for, are missing."
+        )
+    if audit.groups:
+        paragraphs.append(
+            "The rule asks for no search. Beside its tables this audit searched for groups, and "
+            f"{count(len(audit.significant), 'group')} of {audit.n_tested:,} tested "
+            f"{'has' if len(audit.significant) == 1 else 'have'} a significant disparity. {further(audit)}".rstrip()
         )
     tables = [_impact(table) for table in profile.tables]
     return (
@@ -127,8 +131,10 @@ def _impact(table: CategoryTable) -> Section:
 def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     """The headings of Article 10 of the EU AI Act, filled in as far as an audit knows."""
     data, config = audit.data_summary, audit.config
-    names = joined([notion.name for notion in notions(audit)])
-    found = [f"{i}. {finding.criterion}" for i, finding in enumerate(audit.groups, 1)]
+    names = joined([notion.name for notion in config.notions])
+    named = (*audit.groups, *audit.further(FURTHER))
+    found = [f"{i}. {finding.criterion}" for i, finding in enumerate(named, 1)]
+    found += [f"{len(audit.significant) - len(named):,} more"] if len(named) < len(audit.significant) else []
     missing = {entry.name: entry.missing for entry in data.attributes if entry.missing}
     missing |= {profile.columns[table.roles[0]]: table.unknown for table in profile.tables if table.unknown}
     parts: list[tuple[str, str, tuple[str, ...], Table | None]] = [
@@ -151,7 +157,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             f"{TO_BE_COMPLETED}annotation, labelling, cleaning, updating, enrichment and aggregation before the audit.",
         ), None),
         ("d", "assumptions", (
-            facts(audit)[0],
+            *assumptions(audit),
             f"{TO_BE_COMPLETED}what the data is supposed to measure and to represent, and whether the outcome column "
             "measures it.",
         ), None),
@@ -161,10 +167,11 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             f"{TO_BE_COMPLETED}whether this suffices for the intended purpose, and which further data are needed.",
         ), _representation(profile)),
         ("f", "examination for possible biases", (
-            f"{len(audit.groups):,} of {audit.n_candidates:,} tested groups have a disparity that is significant at "
-            f"level {config.level:g}, corrected for the number of tests"
+            f"{len(audit.significant):,} of {audit.n_tested:,} tested groups have a disparity that is significant "
+            f"at level {config.level:g}, corrected for the number of tests"
             + (": " + "; ".join(found) if found else "") + ". Their size and certainty are in the parts before. "
             "They are associations: hypotheses, not verdicts.",
+            *([further(audit)] if audit.n_further else []),
             f"{TO_BE_COMPLETED}whether these disparities are likely to affect health and safety, to harm fundamental "
             "rights or to lead to discrimination that Union law prohibits, and whether outputs of the system influence "
             "its later inputs.",
@@ -172,7 +179,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         ("g", "measures against possible biases", (
             "This audit is a measure to detect them, and can be repeated with the settings under Settings.",
             f"{TO_BE_COMPLETED}"
-            + ("for each listed group, what is done" if found else "what is done")
+            + ("for each of these groups, what is done" if found else "what is done")
             + " to prevent and to mitigate biases, by whom, and how its effect is checked.",
         ), None),
         ("h", "data gaps and shortcomings", (

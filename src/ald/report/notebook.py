@@ -76,7 +76,7 @@ def plot_tree(audit: Audit, finding: Finding, levels: int | None) -> Picture:
     """The search tree of a finding."""
     if finding.tree is None or finding.node is None:
         raise InputError("this group was named, not searched for: no tree proposed it")
-    tree = tree_of(audit.forest, finding.tree, audit.notion_of(finding))
+    tree = tree_of(audit.forest, finding.tree, audit.notion_of(finding), audit.details.people_of_tree(finding.tree))
     return Picture(standalone(draw_tree(tree, finding.node, levels=levels)))
 
 

@@ -139,7 +139,7 @@ def _curve_title(view: CurveView) -> str:
 
 
 def _told(card: Card) -> str:
-    told = f"{visible(card.origin)} Numbers are of the tree's sample of the half that was searched."
+    told = f"{visible(card.origin)} {card.tree.whose}"
     if len(shown_nodes(card.tree, card.tree.path(card.node))) < len(card.tree.nodes):
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
     return told

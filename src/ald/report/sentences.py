@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ald.config import AuditConfig
 from ald.criterion import quote
-from ald.findings import Finding, StratumResult
+from ald.findings import Finding, Finer, StratumResult
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
 from ald.report.words import (
     confidence,
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 # What happens to those who count as hits of a rate; of any other rate its name is given.
 _VERBS = {
-    SELECTION: "are selected",
-    FPR: "are wrongly predicted to be positive",
-    FNR: "are wrongly predicted to be negative",
-    TPR: "are rightly predicted to be positive",
-    PRECISION: "turn out to be positive, where predicted so,",
+    SELECTION: "are selected ({positive})",
+    FPR: "are wrongly predicted to be positive ({positive})",
+    FNR: "are wrongly predicted to be negative ({negative})",
+    TPR: "are rightly predicted to be positive ({positive})",
+    PRECISION: "turn out to be positive ({truth}), where predicted so,",
     ACCURACY: "are predicted rightly",
     ERROR: "are predicted wrongly",
 }
@@ -42,12 +42,15 @@ _VERBS = {
 _STRATA = 12
 
 
-def compared_with(config: AuditConfig) -> str:
-    """Whom a group is compared with: everyone else, everyone, or those of the reference group, of the same stratum."""
-    who = {"rest": "everyone else", "all": "everyone"}.get(
-        config.reference, f"those outside the group with {config.reference}"
-    )
-    return f"{who} of the same stratum of {joined([quote(name) for name in config.given])}" if config.given else who
+def compared_with(config: AuditConfig, finding: Finding | None = None) -> str:
+    """Whom a group is compared with: everyone else, everyone, or those of the reference group; those who are alike in
+    legitimate factors and in the groups before this one, if there are any.
+    """
+    alike = [f"same {joined([quote(name) for name in config.given])}"] if config.given else []
+    alike += ["alike in earlier groups"] if finding is not None and finding.given_groups else []
+    plain = {"rest": ("everyone else", "comparable people"), "all": ("everyone", "all comparable people")}
+    who = plain.get(config.reference, (f"those outside the group with {config.reference}",) * 2)[bool(alike)]
+    return f"{who} ({', '.join(alike)})" if alike else who
 
 
 def statement(finding: Finding, audit: Audit, who: str = "people") -> str:
@@ -62,7 +65,7 @@ def statement(finding: Finding, audit: Audit, who: str = "people") -> str:
     first, *others = defined
     parts = [
         f"the {first.name} is {points(finding.parts[first.key] or 0.0)} {_way(finding.parts[first.key])} than for "
-        f"{compared_with(audit.config)} ({_compared(first, finding)})"
+        f"{compared_with(audit.config, finding)} ({_compared(first, finding)})"
     ]
     parts += [
         f"the {rate.name} {points(finding.parts[rate.key] or 0.0)} {_way(finding.parts[rate.key])} "
@@ -78,7 +81,7 @@ def _compared(rate: Rate, finding: Finding) -> str:
 
 def _one_rate(rate: Rate, finding: Finding, audit: Audit) -> str:
     verb, difference = _verb(rate, finding, audit), finding.psi or 0.0
-    than = f"than {compared_with(audit.config)}{_bounds(finding, rate)}"
+    than = f"than {compared_with(audit.config, finding)}{_bounds(finding, rate)}"
     if verb is None:
         return f"have a {rate.name} {points(difference)} {_way(difference)} {than}"
     often = "more often" if difference > 0 else "less often" if difference < 0 else "more or less often"
@@ -86,13 +89,25 @@ def _one_rate(rate: Rate, finding: Finding, audit: Audit) -> str:
 
 
 def _verb(rate: Rate, finding: Finding, audit: Audit) -> str | None:
-    """The verb of a rate; of an outcome's selection rate the favourable value, as the data has it."""
-    config = audit.config
-    if rate == SELECTION and config.outcomes:
-        several = len(config.outcomes) > 1
-        value = "" if config.favourable is None or several else f" = {quote(config.favourable)}"
-        return f"get the favourable outcome ({quote(finding.outcome or config.outcomes[0])}{value})"
-    return _VERBS.get(rate)
+    """The verb of a rate, with the value that counts. Only what somebody said to be favourable is called so."""
+    if rate == SELECTION and audit.config.outcomes:
+        outcome = finding.outcome or audit.config.outcomes[0]
+        have = "have the" if audit.config.favourable_of(outcome) is None else "get the favourable"
+        return f"{have} outcome ({value_of(outcome, audit)})"
+    if rate not in _VERBS:
+        return None
+    prediction, truth = audit.config.outcome_columns
+    return _VERBS[rate].format(
+        positive=value_of(prediction, audit),
+        negative=value_of(prediction, audit, positive=False),
+        truth=value_of(truth, audit),
+    )
+
+
+def value_of(column: str, audit: Audit, *, positive: bool = True) -> str:
+    """The positive or negative value of an outcome, prediction or truth, such as: admitted = yes."""
+    found = audit.data_summary.outcome(column)
+    return f"{quote(column)} = {quote(found.positive if positive else found.negative)}"
 
 
 def _way(difference: float | None) -> str:
@@ -114,12 +129,27 @@ def certainty(finding: Finding, audit: Audit) -> str:
         f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: the corrected p-value is "
         f"{p_words(finding.log10_p_adjusted)}"
     )
-    if "given earlier" in finding.test:
-        text += ", for what this group adds to those found before it"
     if finding.stability is not None:
         repeats = audit.config.repeats
         text += f"; {round(finding.stability * repeats)} of {repeats} random halvings list an equivalent group"
     return text + "."
+
+
+def finer_cuts(finding: Finding) -> list[str]:
+    """What is left of the finding where a legitimate factor is cut twice as fine, a sentence for each."""
+    return [_finer(cut) for cut in finding.finer]
+
+
+def _finer(cut: Finer) -> str:
+    factor = quote(cut.factor)
+    then = f"psi is {signed(cut.psi)} and the corrected p-value {p_words(cut.log10_p_adjusted)}"
+    if cut.holds:
+        return f"If {factor} is cut twice as fine, {then}: the finding holds."
+    ends = "turns round" if cut.turned else "ends"
+    return (
+        f"If {factor} is cut twice as fine, {then}: the finding {ends}, and the effect of {factor} within its classes "
+        "may be all that shows."
+    )
 
 
 def magnitude(finding: Finding, audit: Audit) -> str:
@@ -130,18 +160,39 @@ def magnitude(finding: Finding, audit: Audit) -> str:
         if finding.psi is None:
             return f"{people} psi is undefined: {finding.undefined}."
         bounds = f" ({confidence(finding.interval_level)} interval {interval(finding.interval)})"
-        return f"{people} The mean of the absolute differences, psi, is {finding.psi:.3f}{bounds}."
+        text = f"{people} The mean of the absolute differences, psi, is {finding.psi:.3f}{bounds}"
+        if finding.psi_by_chance is not None:
+            text += f"; chance alone gives such a group a psi of about {finding.psi_by_chance:.3f}"
+        return f"{text}.{_sides(finding, audit)}{crude(finding)}"
     often = times(finding.ratios[rates[0].key])
-    compared = f"Their {rates[0].name} is {_compared(rates[0], finding)} among {compared_with(audit.config)}"
-    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude(finding, audit.config)}"
+    compared = f"Their {rates[0].name} is {_compared(rates[0], finding)} among {compared_with(audit.config, finding)}"
+    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude(finding)}"
 
 
-def crude(finding: Finding, config: AuditConfig) -> str:
-    """What psi would be without legitimate factors, after a space; empty if there are none."""
+def _sides(finding: Finding, audit: Audit) -> str:
+    """Which of several rates are worse for a group and which better, after a space, where a direction was asked for."""
+    if audit.config.direction == "both":
+        return ""
+    sides: dict[str, list[str]] = {"to their disadvantage": [], "to their advantage": []}
+    for rate in audit.notion_of(finding).rates:
+        difference = finding.parts[rate.key] or 0.0
+        if difference:
+            side = "advantage" if (difference > 0) == (rate.better == "higher") else "disadvantage"
+            sides[f"to their {side}"].append(f"the {rate.name}")
+    told = joined(
+        [f"{joined(names)} {'is' if len(names) == 1 else 'are'} {side}" for side, names in sides.items() if names]
+    )
+    return f" {told[:1].upper()}{told[1:]}." if told else ""
+
+
+def crude(finding: Finding) -> str:
+    """The difference from everyone else, comparable or not, after a space; empty where all are comparable."""
     if finding.psi_crude is None or finding.psi is None:
         return ""
-    given = joined([quote(name) for name in config.given])
-    return f" Without regard to {given}, psi would be {finding.psi_crude:+.3f} instead of {finding.psi:+.3f}."
+    text = f" Unadjusted psi: {finding.psi_crude:+.3f}; adjusted: {finding.psi:+.3f}."
+    if len(finding.parts) == 1 and finding.psi_crude * finding.psi < 0:
+        text += " The two have different signs: among comparable people the difference is the other way round."
+    return text
 
 
 def _size(finding: Finding, audit: Audit) -> str:
@@ -183,6 +234,8 @@ def headline(audit: Audit) -> str:
         return _named_headline(audit, people)
     if audit.groups:
         return f"Among {people}, {statement(audit.groups[0], audit, 'those')}."
+    if not audit.n_tested:
+        return f"Among {people}, no group could be tested."
     threshold = audit.config.threshold
     what = f"disparity significantly larger than {threshold:g}" if threshold > 0 else "significant disparity"
     return f"Among {people}, no group was found with a {what}."
@@ -221,14 +274,28 @@ def lead(audit: Audit) -> list[str]:
         return [f"{count(n, 'group')} named by the user, tested on all data; nothing was searched for."]
     if audit.groups:
         first = audit.groups[0]
-        return [magnitude(first, audit), certainty(first, audit)]
-    n = audit.n_candidates
+        return [magnitude(first, audit), certainty(first, audit), *finer_cuts(first)]
+    n = audit.n_tested
+    if not n:
+        return ["The warnings say why. This says nothing about whether there is a disparity."]
     tested = f"{n:,} group{'' if n == 1 else 's'} proposed by the search {'was' if n == 1 else 'were'} tested"
     return [
         f"{tested}; none reached the level of {audit.config.level:g} after correction. This does not prove that there "
         "is no disparity.",
         *could_have_seen(audit),
     ]
+
+
+def further(audit: Audit) -> str:
+    """How many significant groups are not listed, and how to see them; empty if all are listed."""
+    if not audit.n_further:
+        return ""
+    total = len(audit.significant)
+    longer = f"up to {total:,}, and the search looks for more" if audit.config.explores else "all of them"
+    return (
+        f"{count(audit.n_further, 'further group')} {'is' if audit.n_further == 1 else 'are'} significant, but the "
+        f"list ends after {audit.config.groups:,}: with groups={total} (--groups {total}) it holds {longer}."
+    )
 
 
 def could_have_seen(audit: Audit) -> list[str]:

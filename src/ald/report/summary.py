@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from ald.config import AuditConfig
 from ald.details import Dropped
 from ald.findings import Finding
 from ald.notions import Notion
@@ -24,11 +25,14 @@ from ald.report.sentences import (
     compared_with,
     could_have_seen,
     crude,
+    finer_cuts,
+    further,
     headline,
     lead,
     magnitude,
     statement,
     strata_lines,
+    value_of,
 )
 from ald.report.table import Column, Entry, Table, confidence_text, ranked_table
 from ald.report.trees import Tree, tree_of
@@ -42,6 +46,11 @@ LIMITATION = (
     "These are associations found in logged data: hypotheses for people who know the case, neither causes nor a "
     "verdict on whether a model is biased."
 )
+
+
+# Significant groups beyond those listed: how many are shown in a table, and how many in lines.
+FURTHER, _FURTHER_LINES = 20, 5
+_FURTHER = "Significant groups that are not listed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,16 +152,17 @@ def summarise(audit: Audit) -> Report:
 
 
 def result(audit: Audit) -> str:
-    """How many groups were listed of how many tested."""
+    """How many groups were listed of how many tested, and how many more are significant."""
     level = audit.config.level
     names = ", ".join(notion.name for notion in audit.config.notions)
     if not audit.config.search:
         return f"{count(len(audit.named), 'test')} on all {among(audit)} ({names}, level {level:g})."
     listed = count(len(audit.groups), "group") if audit.groups else "No group"
-    return (
-        f"{listed} listed of {audit.n_candidates:,} tested on {among(audit)} that the search never saw "
+    line = (
+        f"{listed} listed of {audit.n_tested:,} tested on {among(audit)} that the search never saw "
         f"({names}, level {level:g})."
     )
+    return f"{line} {further(audit)}".rstrip()
 
 
 def _figures(audit: Audit) -> tuple[Figure, ...]:
@@ -169,8 +179,11 @@ def _figures(audit: Audit) -> tuple[Figure, ...]:
         Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
         Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
         Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
-        Figure(text=f"{audit.n_candidates:,}", label=f"group{'' if audit.n_candidates == 1 else 's'} tested"),
-        Figure(text=f"{len(audit.groups):,}", label="listed"),
+        Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
+        Figure(
+            text=f"{len(audit.groups):,}",
+            label=f"listed of {len(audit.significant):,} significant" if audit.n_further else "listed",
+        ),
     )
 
 
@@ -182,13 +195,17 @@ def _significant(audit: Audit) -> list[Finding]:
 def _cards(audit: Audit) -> tuple[Card, ...]:
     confidence = _places([finding.log10_p or 0.0 for finding in audit.groups])
     magnitudes = _places([-abs(finding.psi or 0.0) for finding in audit.groups])
+    if audit.config.ranking == "magnitude":
+        magnitudes = [i + 1 for i in range(len(audit.groups))]
     trees: dict[tuple[int | None, Notion], Tree] = {}
     cards = []
     for i, finding in enumerate(audit.groups):
         notion = audit.notion_of(finding)
         key = (finding.tree, notion)
         if key not in trees:
-            trees[key] = tree_of(audit.forest, finding.tree or 0, notion)
+            trees[key] = tree_of(
+                audit.forest, finding.tree or 0, notion, audit.details.people_of_tree(finding.tree or 0)
+            )
         sentence = statement(finding, audit)
         cards.append(
             Card(
@@ -203,6 +220,7 @@ def _cards(audit: Audit) -> tuple[Card, ...]:
                     f"{sentence[0].upper()}{sentence[1:]}.",
                     magnitude(finding, audit),
                     certainty(finding, audit),
+                    *finer_cuts(finding),
                 ),
                 pandas=to_pandas(finding.criterion),
                 sql=to_sql(finding.criterion),
@@ -264,7 +282,7 @@ def _numbers(finding: Finding, notion: Notion, audit: Audit) -> Table:
             )
         )
     heads = ("rate", "inside", "outside", "difference", f"{confidence_text(audit)} interval", "ratio")
-    caption = f"Rates of the group and of {compared_with(audit.config)}"
+    caption = f"Rates of the group and of {compared_with(audit.config, finding)}"
     return Table(caption=caption, columns=_columns(*heads), rows=tuple(rows))
 
 
@@ -365,6 +383,7 @@ def facts(audit: Audit) -> list[str]:
             for finding in (*audit.named, *audit.groups)
             for line in strata_lines(finding)
         ],
+        *_further_lines(audit),
         *_data_lines(audit),
         *_method_lines(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in data.left_out],
@@ -382,18 +401,52 @@ def _asked(finding: Finding, audit: Audit) -> str:
     return (
         f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
         f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} "
-        f"({finding.size:,} {rows}, tested on all data).{crude(finding, audit.config)}"
+        f"({finding.size:,} {rows}, tested on all data).{crude(finding)}"
+        f"{''.join(f' {line}' for line in finer_cuts(finding))}"
     )
+
+
+def _further_lines(audit: Audit) -> list[str]:
+    """The first significant groups that are not listed, a line each."""
+    return [
+        f"Significant and not listed: {readable(one.criterion)}{_question(one.notion, one.outcome, audit)}: psi "
+        f"{signed(one.psi)} ({confidence(one.interval_level)} interval {interval(one.interval)}), corrected p "
+        f"{p_value(one.log10_p_adjusted)} ({one.size:,} {_unit(audit)})."
+        for one in audit.further(_FURTHER_LINES)
+    ]
+
+
+def _unit(audit: Audit) -> str:
+    """What sizes count."""
+    return "people" if audit.data_summary.clusters is None else "rows"
+
+
+def _audited(audit: Audit) -> str:
+    """The columns that are audited, which of their values counts, and whether that is the favourable one."""
+    config = audit.config
+
+    def counted(column: str, outcome: str | None = None) -> str:
+        word = "positive" if config.favourable_of(outcome) is None else "favourable"
+        return f"{word} value: {audit.data_summary.outcome(column).positive}"
+
+    if config.outcomes:
+        name = "Outcome" if len(config.outcomes) == 1 else "Outcomes"
+        line = f"{name}: {'; '.join(f'{outcome}, {counted(outcome, outcome)}' for outcome in config.outcomes)}."
+    else:
+        prediction, truth = config.outcome_columns
+        line = (
+            f"Prediction: {prediction}, truth: {truth}, {counted(prediction)}. A false positive has "
+            f"{value_of(prediction, audit)} and {value_of(truth, audit, positive=False)}, a false negative "
+            f"{value_of(prediction, audit, positive=False)} and {value_of(truth, audit)}."
+        )
+    if all(config.favourable_of(outcome) is not None for outcome in config.outcomes or (None,)):
+        return line
+    return f"{line} Nobody said whether a positive value is good for people."
 
 
 def _data_lines(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
-    value = "1 or true, as assumed" if config.favourable is None else config.favourable
-    if config.outcomes:
-        name = "Outcome" if len(config.outcomes) == 1 else "Outcomes"
-        audited = f"{name}: {', '.join(config.outcomes)}, favourable value: {value}."
-    else:
-        audited = f"Prediction: {config.prediction}, truth: {config.truth}, positive value: {value}."
+    audited = _audited(audit)
     who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
     if not config.search:
         return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
@@ -417,7 +470,7 @@ def _design_lines(audit: Audit) -> list[str]:
             f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
             "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
             f"and Haenszel){test}. Strata without people on both sides say nothing; those with one outcome only count "
-            "in psi, and add nothing to the test. Numbers are cut into quantiles."
+            f"in psi, and add nothing to the test. Numbers are cut {_cuts(config)}."
         )
     if config.cluster:
         lines.append(
@@ -430,7 +483,7 @@ def _design_lines(audit: Audit) -> list[str]:
     if config.reference_kind != "rest":
         lines.append(f"Groups are compared with {compared_with(config)}.")
     if config.direction != "both":
-        lines.append(f"Only groups that are {config.direction} count: tests are one-sided. {_worse(audit)}")
+        lines.append(_direction(audit))
     if config.split != "random":
         how = "two data sets" if config.split == "own" else f"the column {config.split}"
         lines.append(f"Who is searched and who tests was given by {how}.")
@@ -439,14 +492,36 @@ def _design_lines(audit: Audit) -> list[str]:
     return lines
 
 
-def _worse(audit: Audit) -> str:
-    """What counts as worse, and which value is taken to be good for people."""
+def assumptions(audit: Audit) -> tuple[str, ...]:
+    """What the audit takes for granted: what was audited, who is compared with whom, and who is a person."""
+    independent = () if audit.config.cluster else ("Rows are taken for different people, independent of one another.",)
+    return (_data_lines(audit)[0], *independent, *_design_lines(audit))
+
+
+def _cuts(config: AuditConfig) -> str:
+    """Where numbers that are legitimate factors are cut."""
+    half = " in the half for the search" if config.search else ""
+    return f"where the outcome changes{half}, and between these places into quantiles"
+
+
+def _direction(audit: Audit) -> str:
+    """Which groups count where a direction was asked for, and what is good for people."""
     config = audit.config
+    worse = config.direction == "disadvantaged"
     rates = dict.fromkeys(rate for notion in config.notions for rate in notion.rates)
-    worse = joined([f"a {'lower' if rate.better == 'higher' else 'higher'} {rate.name}" for rate in rates])
-    column = ", ".join(config.outcomes) or config.prediction
-    value = "1 or true, as assumed" if config.favourable is None else config.favourable
-    return f"Worse is {worse}: the value of {column} that is good for people is taken to be {value}."
+    ways = [f"a {'lower' if (rate.better == 'higher') == worse else 'higher'} {rate.name}" for rate in rates]
+    good = joined([value_of(name, audit) for name in config.outcomes or config.outcome_columns[:1]])
+    word = "worse" if worse else "better"
+    text = (
+        f"Only groups that are {config.direction} count: tests are one-sided. Good for people is {good}, so that "
+        f"{joined(ways)} {'is' if len(ways) == 1 else 'are'} {word}."
+    )
+    if any(len(notion.rates) > 1 for notion in config.notions):
+        text += (
+            f" Of several rates each is tested for being {word}, and the tests are combined: a group may fare "
+            f"{'better' if worse else 'worse'} by one rate, but not by every one."
+        )
+    return text
 
 
 def _method_lines(audit: Audit) -> list[str]:
@@ -479,12 +554,14 @@ def _method_lines(audit: Audit) -> list[str]:
 def _test_lines(audit: Audit) -> list[str]:
     config = audit.config
     lines = []
-    given = [str(i) for i, finding in enumerate(audit.groups, 1) if "given earlier" in finding.test]
-    if given:
-        lines.append(
-            f"The p-value of group{'s' if len(given) > 1 else ''} {', '.join(given)} is that of a stratified test: "
-            "what it adds to the groups found before it."
-        )
+    for i, finding in enumerate(audit.groups, 1):
+        if finding.given_groups:
+            one = len(finding.given_groups) == 1
+            before = "; ".join(str(readable(group)) for group in finding.given_groups)
+            lines.append(
+                f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
+                f"tested before it: {before}.{crude(finding)}"
+            )
     if config.threshold > 0:
         lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
     if config.repeats > 1:
@@ -513,6 +590,7 @@ def _sections(audit: Audit) -> list[Section]:
     data = audit.data_summary
     return [
         Section(key="warnings", title="Warnings", paragraphs=data.warnings),
+        _further(audit),
         _named(audit),
         *[_named_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
         *([_seen(audit)] if audit.config.search else []),
@@ -524,6 +602,38 @@ def _sections(audit: Audit) -> list[Section]:
         Section(key="versions", title="Versions", table=_versions(audit)),
         Section(key="limits", title="What this report is not", paragraphs=_limits(audit)),
     ]  # fmt: skip
+
+
+def _further(audit: Audit) -> Section:
+    """The significant groups that are not listed; of many the first."""
+    shown = audit.further(FURTHER)
+    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    rows = tuple(
+        (
+            Entry(text=str(readable(one.criterion)), value=str(one.criterion)),
+            *([_word(_question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
+            _number(one.size, f"{one.size:,}"),
+            _number(one.share, percent(one.share)),
+            _number(one.psi, signed(one.psi)),
+            _number(one.interval[0], interval(one.interval)),
+            _number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+        )
+        for one in shown
+    )
+    if not shown:
+        return Section(key="further", title=_FURTHER)
+    level = f"{confidence(shown[0].interval_level)} interval"
+    heads = [*_columns("group", _unit(audit), "share", "psi", level, "corrected p")]
+    if several:
+        heads.insert(1, Column(key="question", header="about", is_number=False))
+    left = audit.n_further - len(shown)
+    more = [f"{left:,} more are among the candidates of the JSON document and of the workbook."] if left else []
+    return Section(
+        key="further",
+        title=_FURTHER,
+        paragraphs=(further(audit), *more),
+        table=Table(caption=_FURTHER, columns=tuple(heads), rows=rows),
+    )
 
 
 def _named(audit: Audit) -> Section:
@@ -583,7 +693,8 @@ def _first_ratio(finding: Finding) -> float | None:
 def _named_strata(number: int, finding: Finding, audit: Audit) -> Section:
     """A named group in every stratum of legitimate factors, if there are any."""
     title = f"{readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)} in every stratum"
-    return Section(key=f"named-{number}", title=title, table=_strata(finding, audit.notion_of(finding)))
+    table = _strata(finding, audit.notion_of(finding))
+    return Section(key=f"named-{number}", title=title, paragraphs=tuple(finer_cuts(finding)), table=table)
 
 
 def _word(text: str) -> Entry:
@@ -673,10 +784,15 @@ def _method(audit: Audit) -> tuple[str, ...]:
         f"Automatic Location of Disparities: the people are split {how} into two halves. Groups are searched in the "
         "first half, freely. The few that the search proposes are then tested on the second half, which it never saw, "
         "and only those that are significant after correction for the number of tests are listed.",
-        f"{psi} The nodes of search trees show numbers of the half that was searched; all else about listed groups "
-        "refers to the half that was kept for the tests.",
+        f"{psi} All about listed groups refers to the half that was kept for the tests{_but_trees(audit)}.",
         *_method_lines(audit),
     )
+
+
+def _but_trees(audit: Audit) -> str:
+    """What does not refer to the half that was kept for the tests."""
+    shown = all(audit.details.people_of_tree(finding.tree or 0) is not None for finding in audit.groups)
+    return "" if shown else ", except the nodes of search trees: these show people of the half that was searched"
 
 
 def _settings(audit: Audit) -> Table:
@@ -684,7 +800,10 @@ def _settings(audit: Audit) -> Table:
     asked = [f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions]
     values = [("notion", ", ".join(asked))]
     values += [("outcome", ", ".join(config.outcomes))] if config.outcomes else []
-    named = ("favourable", "prediction", "truth", "cluster", "survey_weights", "given_bins")
+    said = {outcome: config.favourable_of(outcome) for outcome in config.outcomes or (None,)}
+    words = [value if len(said) == 1 else f"{name}: {value}" for name, value in said.items() if value is not None]
+    values += [("favourable", ", ".join(words))] if words else []
+    named = ("prediction", "truth", "cluster", "survey_weights", "given_bins")
     values += [(name, str(getattr(config, name))) for name in named if getattr(config, name) is not None]
     values += [("given", ", ".join(config.given))] if config.given else []
     values += [("group of interest", group) for group in config.groups_of_interest]

@@ -120,9 +120,19 @@ def columns(audit: Audit) -> list[Cell]:
         Cell(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
              text=lambda f: p_value(f.log10_p_adjusted)),
         Cell(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
+        Cell(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
+        *_count_of_significant(audit),
         Cell(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
         Cell(key="stability", header="listed again", value=lambda f: f.stability, text=lambda f: percent(f.stability)),
     ]  # fmt: skip
+
+
+def _count_of_significant(audit: Audit) -> list[Cell]:
+    """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
+    if not audit.config.search:
+        return []
+    n = len(audit.significant)
+    return [Cell(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]
 
 
 def _rate_cell(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Cell:

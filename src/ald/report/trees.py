@@ -9,6 +9,7 @@ import numpy as np
 
 from ald.criterion import format_bound
 from ald.data.coded import Attribute
+from ald.details import TreePeople
 from ald.notions import Notion, RateCounter
 from ald.report.words import shortened
 from ald.search.tree import Forest
@@ -20,7 +21,7 @@ _SHORT = 18
 
 @dataclass(frozen=True, kw_only=True)
 class TreeNode:
-    """A node: its people in the tree's sample, their disparity against the rest of it, and how it splits.
+    """A node: its people, their disparity against all others of the tree, and how it splits.
 
     `parent` and `children` are positions in the tree's nodes. `branch` says which values lead here from the parent, and
     `short_branch` the same where there is no room for many levels.
@@ -44,11 +45,22 @@ class TreeNode:
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """A search tree in preorder, grown for these rates. Its number counts from 0, as in the document."""
+    """A search tree in preorder, grown for these rates. Its number counts from 0, as in the document.
+
+    `on_search`: its people are those on whom it was grown, and not those who tested.
+    """
 
     number: int
     notion: Notion
     nodes: tuple[TreeNode, ...]
+    on_search: bool
+
+    @property
+    def whose(self) -> str:
+        """Whose numbers its nodes have, in a sentence."""
+        if self.on_search:
+            return "Numbers are of the people on whom the tree was grown, where chance looks like disparity."
+        return "Numbers are of the people who were kept for the tests, by the conditions that lead to a node."
 
     @property
     def n_leaves(self) -> int:
@@ -64,11 +76,11 @@ class Tree:
         return tuple(reversed(out))
 
 
-def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
-    """One tree of the forest, its disparities measured by the notion."""
+def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | None = None) -> Tree:
+    """One tree of the forest, its disparities measured by the notion, among these people or those of the search."""
     at = np.flatnonzero(forest.tree == number)
     base, n = int(at[0]), len(at)
-    counts = forest.counts[at]
+    counts = forest.counts[at] if people is None else np.array(people.counts, dtype=np.int64)
     rates = RateCounter(notion.rates, counts.shape[1])
     outside = counts[0] - counts
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,7 +120,7 @@ def tree_of(forest: Forest, number: int, notion: Notion) -> Tree:
         )
         for i in range(n)
     )
-    return Tree(number=number, notion=notion, nodes=nodes)
+    return Tree(number=number, notion=notion, nodes=nodes, on_search=people is None)
 
 
 def _branches(

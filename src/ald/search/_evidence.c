@@ -115,8 +115,8 @@ two_sample(const Terms *terms, const int64_t *inside, const int64_t *hits_of, co
  *
  * Group i has the counts table[high[i]] - table[low[i]]; without low nothing is subtracted, without both the groups
  * are the rows of the table. Rows have the counts [patterns, given, references, cells] of `totals`, which are
- * everyone's. Writes the statistic of every group: within strata given, and if there are several patterns no more
- * than that within them too; 0 where a group or those it is compared with are fewer than `smallest`.
+ * everyone's. Writes the statistic of every group, within patterns and strata given; 0 where a group or those it is
+ * compared with are fewer than `smallest`.
  */
 static PyObject *
 statistic(PyObject *self, PyObject *args)
@@ -166,38 +166,31 @@ statistic(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "statistic: arrays do not fit");
         goto done;
     }
-    Py_ssize_t strata = patterns * given, block = given * terms.references * terms.cells;
-    everyone = malloc((size_t)terms.rates * (size_t)(strata + given) * sizeof(Everyone) +
-                      2 * (size_t)strata * sizeof(double));
-    inside = malloc(((size_t)(width + 2 * block + 2 * terms.cells) + 2 * (size_t)terms.rates) * sizeof(int64_t));
+    Py_ssize_t strata = patterns * given;
+    everyone = malloc((size_t)terms.rates * (size_t)strata * sizeof(Everyone) + 2 * (size_t)strata * sizeof(double));
+    inside = malloc(((size_t)(width + 2 * terms.cells) + 2 * (size_t)terms.rates) * sizeof(int64_t));
     if (everyone == NULL || inside == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    Everyone *marginal_everyone = everyone + terms.rates * strata;
-    terms.excess = (double *)(marginal_everyone + terms.rates * given);
+    terms.excess = (double *)(everyone + terms.rates * strata);
     terms.variance = terms.excess + strata;
-    int64_t *pooled = inside + width, *pooled_totals = pooled + block;
-    terms.group = pooled_totals + block;
+    terms.group = inside + width;
     int64_t *hits = terms.group + 2 * terms.cells, *bases = hits + terms.rates;
     uint8_t large[MOST_RATES];
     int one_sided = 0, any_large = 0;
     int64_t people = 0;
-    memset(pooled_totals, 0, (size_t)block * sizeof(int64_t));
     for (Py_ssize_t w = 0; w < width; w++) {
-        pooled_totals[w % block] += totals[w];
         people += totals[w];
     }
     for (Py_ssize_t r = 0; r < terms.rates; r++) {
         for (Py_ssize_t s = 0; s < strata && terms.references == 1; s++) {
             everyone[r * strata + s] = everyone_of(&terms, r, totals + s * terms.cells);
         }
-        for (Py_ssize_t s = 0; s < given && terms.references == 1; s++) {
-            marginal_everyone[r * given + s] = everyone_of(&terms, r, pooled_totals + s * terms.cells);
-        }
-        hits[r] = sum_of(pooled_totals, terms.hit_cells + r * terms.cells, terms.cells);
-        bases[r] = sum_of(pooled_totals, terms.base_cells + r * terms.cells, terms.cells);
+        // Without strata these are everyone's.
+        hits[r] = sum_of(totals, terms.hit_cells + r * terms.cells, terms.cells);
+        bases[r] = sum_of(totals, terms.base_cells + r * terms.cells, terms.cells);
         large[r] = bases[r] >= LARGE;
         any_large |= large[r];
         one_sided |= terms.sides[r] != 0;
@@ -205,7 +198,7 @@ statistic(PyObject *self, PyObject *args)
     if (terms.disjoint && any_large) {
         memset(large, 1, sizeof(large));
     }
-    int plain = given == 1 && terms.references == 1 && !one_sided;
+    int plain = strata == 1 && terms.references == 1 && !one_sided;
     for (Py_ssize_t i = 0; i < n; i++) {
         const int64_t *row = table + (high == NULL ? i : high[i]) * width;
         const int64_t *below = low == NULL ? NULL : table + low[i] * width;
@@ -229,23 +222,8 @@ statistic(PyObject *self, PyObject *args)
             out[i] = 0.0;
             continue;
         }
-        const int64_t *counts = inside;
-        if (patterns > 1) {
-            memcpy(pooled, inside, (size_t)block * sizeof(int64_t));
-            for (Py_ssize_t p = 1; p < patterns; p++) {
-                for (Py_ssize_t w = 0; w < block; w++) {
-                    pooled[w] += inside[p * block + w];
-                }
-            }
-            counts = pooled;
-        }
-        double value = plain ? two_sample(&terms, counts, hits, bases, large)
-                             : within(&terms, counts, pooled_totals, marginal_everyone, given);
-        if (patterns > 1) {
-            double other = within(&terms, inside, totals, everyone, strata);
-            value = other < value ? other : value;
-        }
-        out[i] = value;
+        out[i] = plain ? two_sample(&terms, inside, hits, bases, large)
+                       : within(&terms, inside, totals, everyone, strata);
     }
     Py_END_ALLOW_THREADS
     result = Py_None;

@@ -11,6 +11,7 @@ from math import log
 import numpy as np
 
 from ald.arrays import IntArray
+from ald.data import coded
 from ald.data.coded import AuditData, weighted_bincount
 from ald.notions import RateCounter
 
@@ -31,28 +32,9 @@ def as_counts(data: AuditData) -> AuditData:
 
 
 def design_effect(data: AuditData, rates: RateCounter) -> float:
-    """By how much a chi2 statistic of these people is too large, at least 1.
-
-    Clusters: the variance of the clusters' sums of residuals against that of independent rows (Rao and Scott 1984).
-    Weights: one plus the squared coefficient of variation (Kish 1965).
-    """
-    design, effect = data.design, 1.0
-    if design.weights is not None:
-        first = float((data.counts * design.weights).sum())
-        effect *= data.total * float((data.counts * design.weights**2).sum()) / first**2
-    if design.clusters is not None:
-        one = np.eye(data.n_cells, dtype=np.int64)
-        is_hit, in_base = rates.hit(one), rates.base(one)
-        totals = data.cell_counts()
-        ratios = []
-        for hit, base in zip(is_hit, in_base, strict=True):
-            mean = float(hit @ totals) / max(float(base @ totals), 1.0)
-            residual = np.where(base > 0, hit - mean, 0.0)[data.cells]
-            sums = np.bincount(design.clusters, data.counts * residual)
-            alone = float((data.counts * residual**2).sum())
-            ratios.append(float((sums**2).sum()) / alone if alone > 0 else 1.0)
-        effect *= max(1.0, *ratios)
-    return max(1.0, effect)
+    """By how much a chi2 statistic of these rates is too large, at least 1."""
+    one = np.eye(data.n_cells, dtype=np.int64)
+    return coded.design_effect(data, rates.hit(one), rates.base(one))
 
 
 def few_strata(strata: IntArray, data: AuditData, rates: RateCounter, limit: int) -> IntArray:

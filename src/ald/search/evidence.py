@@ -43,8 +43,7 @@ class Comparison:
     def statistic(self, inside: IntArray) -> FloatArray:
         """The statistic of groups from their counts, all strata in the last axis.
 
-        It is the one within strata given, or if that is less the one within patterns too: as on D2, what counts is the
-        weaker of the marginal and the stratified evidence.
+        It is the one within patterns and strata given, as on D2.
         """
         table = np.ascontiguousarray(inside, dtype=np.int64).reshape(-1, self.everyone.size)
         return self._statistic(table, None, None, len(table)).reshape(inside.shape[:-1])
@@ -88,13 +87,11 @@ class Comparison:
     def _of(self, inside: IntArray) -> FloatArray:
         """As `statistic`, by NumPy: counts [groups, all strata] in, [groups] out."""
         by_pattern = inside.reshape(len(inside), *self.everyone.shape)
-        n_patterns, n_given, n_references, n_cells = self.everyone.shape
-        if n_given == 1 and n_references == 1 and self.direction == 0:
-            value = self._without_strata(few_sums(inside.reshape(len(inside), n_patterns, n_cells), 1))
+        n_patterns, n_given, n_references, _ = self.everyone.shape
+        if n_patterns == n_given == n_references == 1 and self.direction == 0:
+            value = self._without_strata(inside)
         else:
-            value = self._within(by_pattern.sum(axis=1), self.everyone.sum(axis=0))
-        if n_patterns > 1:
-            value = np.minimum(value, self._within(by_pattern, self.everyone))
+            value = self._within(by_pattern, self.everyone)
         n = few_sums(inside, 1)
         if n_references > 1:
             others = (self.everyone - by_pattern)[..., 1, :].sum(axis=(1, 2, 3))

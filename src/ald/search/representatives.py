@@ -6,7 +6,7 @@ finding is told twice and a weaker one is not hidden by a stronger one. Nothing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, log, prod
 
@@ -36,10 +36,9 @@ PER_LISTED = 4 / 3
 # Strata times confusion cells that can be counted: patterns of membership in the groups taken may double with each.
 MAX_CELLS = 256
 _AT_ONCE = 6
-# Places to start from in every round, and how many of them may be on the same attributes.
+# Single conditions among the places to start from, and places where every round does.
 _SINGLES = 8
 _STARTS = 4
-_STARTS_ALIKE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +78,21 @@ def representatives(
         scorer = Scorer(view, rates, patterns, terms, plain.prices, threads)
         sharpener = Sharpener(scorer, conditions)
         own = sharpener.singles()
-        found = sharpener.sharpen(_starts([*own[:_SINGLES], *supported, *best_nodes], scorer))
+        options = list(dict.fromkeys([*own[:_SINGLES], *supported, *best_nodes]))
+        ranked = [criterion for _, criterion in sorted(zip(scorer.values(options).tolist(), options, strict=True))]
+        # What is told already may lead on to something new, but takes no place from what is new.
+        new = _starts(criterion for criterion in ranked if _is_new(criterion, data, masks))
+        found = sharpener.sharpen([*_starts(ranked), *new])
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
         if ranking == "magnitude":
             found |= _single_levels(scorer)
-        best = _first_allowed(_order(found, scorer, ranking), data, masks)
-        if best is None or (taken and found[best] >= log(STOP)):
+        order = [(criterion, found[criterion]) for criterion in _order(found, scorer, ranking)]
+        # Where all ways lead to what is told already, the best place to start from is the best group that is new.
+        order += [(criterion, sharpener.value(criterion)) for criterion in new[:1]]
+        best = next((c for c, value in order if not taken or (value < log(STOP) and _is_new(c, data, masks))), None)
+        if best is None:
             break
         # Seen from one side, or against a reference group, a group and its complement are different findings.
         taken.append(simplest(best, data) if terms.direction == 0 and plain.n_references == 1 else best)
@@ -94,18 +100,14 @@ def representatives(
     return _folded(taken, masks, list(seen), data, threads)
 
 
-def _starts(options: Sequence[CodedCriterion], scorer: Scorer) -> list[CodedCriterion]:
-    """The best places to start from, at most a few on the same attributes."""
-    options = list(dict.fromkeys(options))
-    values = scorer.values(options).tolist()
-    chosen: list[CodedCriterion] = []
-    used: dict[tuple[int, ...], int] = {}
-    for _, criterion in sorted(zip(values, options, strict=True)):
-        attributes = tuple(condition.attribute for condition in criterion)
-        used[attributes] = used.get(attributes, 0) + 1
-        if used[attributes] <= _STARTS_ALIKE:
-            chosen.append(criterion)
-    return chosen[:_STARTS]
+def _starts(ranked: Iterable[CodedCriterion]) -> list[CodedCriterion]:
+    """The first places to start from, no two of them on the same attributes."""
+    chosen: dict[tuple[int, ...], CodedCriterion] = {}
+    for criterion in ranked:
+        if len(chosen) == _STARTS:
+            break
+        chosen.setdefault(tuple(condition.attribute for condition in criterion), criterion)
+    return list(chosen.values())
 
 
 def correlation(a: BoolArray, b: BoolArray, data: AuditData) -> float:
@@ -142,14 +144,12 @@ def _single_levels(scorer: Scorer) -> dict[CodedCriterion, float]:
     return dict(zip(criteria, scorer.values(criteria).tolist(), strict=True)) if criteria else {}
 
 
-def _first_allowed(
-    order: Sequence[CodedCriterion], data: AuditData, masks: Sequence[BoolArray]
-) -> CodedCriterion | None:
-    for criterion in order:
-        mask = member_mask(criterion, data)
-        if all(abs(correlation(mask, other, data)) < SAME for other in masks):
-            return criterion
-    return None
+def _is_new(criterion: CodedCriterion, data: AuditData, masks: Sequence[BoolArray]) -> bool:
+    """Whether a group is another finding than all those taken, given by their rows."""
+    if not masks:
+        return True
+    mask = member_mask(criterion, data)
+    return all(abs(correlation(mask, other, data)) < SAME for other in masks)
 
 
 def simplest(best: CodedCriterion, data: AuditData) -> CodedCriterion:

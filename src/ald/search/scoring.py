@@ -46,6 +46,11 @@ class Terms:
 PLAIN = Terms()
 
 
+def smallest_group(people: int) -> int:
+    """Groups, and everyone else, must be large enough for their chi2 to mean something."""
+    return max(20, int(0.005 * people))
+
+
 class Scorer:
     """Evidence and prices of groups in one data set, within the strata of groups that are already taken. Immutable.
 
@@ -87,9 +92,8 @@ class Scorer:
         pooled = self.pooled(view.totals)
         self.hits, self.bases = rates.hit(pooled), rates.base(pooled)
         self.df = len(rates.rates) if rates.disjoint else 1
-        # Groups must be large enough for their chi2 to mean something.
         self.people = int(view.totals.sum())
-        self.smallest = max(20, int(0.005 * self.people))
+        self.smallest = smallest_group(self.people)
         self.comparison = Comparison(
             everyone=self.totals,
             rates=rates,

@@ -7,7 +7,7 @@ of its own: two groups with separate effects are two findings, not one group whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -58,22 +58,29 @@ class Sharpener:
 
     def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
         """The groups that the starts lead to, each with its value on D1 (about a log p-value; lower is better)."""
-        finished: dict[CodedCriterion, float] = {}
-        active = list(dict.fromkeys(starts))
-        visited = set(active)
+        starts = list(dict.fromkeys(starts))
+        moves: dict[CodedCriterion, CodedCriterion | None] = {}
+        active = starts
         for _ in range(_STEPS):
             if not active:
                 break
-            moved = []
-            for criterion, value, following in self.step(active):
-                if following is None:
-                    finished[criterion] = value
-                elif following not in visited:
-                    visited.add(following)
-                    moved.append(following)
-            active = moved
-        finished.update(zip(active, self.values_of(active), strict=True))
-        return self.polished(finished)
+            new = self.step(active)
+            moves |= new
+            active = [to for to in dict.fromkeys(new.values()) if to is not None and to not in moves]
+        return self.polished(dict.fromkeys(self._end(start, moves) for start in starts))
+
+    def _end(self, start: CodedCriterion, moves: Mapping[CodedCriterion, CodedCriterion | None]) -> CodedCriterion:
+        """The best group on the way from a start that was not given up for one with as many conditions or fewer.
+
+        There is always one: where no move pays, or no step is left; and a way in a circle gains conditions somewhere,
+        for moves that keep their number never lead back.
+        """
+        way: dict[CodedCriterion, CodedCriterion | None] = {}
+        at: CodedCriterion | None = start
+        while at is not None and at not in way:
+            way[at] = moves.get(at)
+            at = way[at]
+        return min((c for c, to in way.items() if to is None or len(to) > len(c)), key=lambda c: (self.value(c), c))
 
     # What groups are
 
@@ -122,17 +129,17 @@ class Sharpener:
 
     # One step for all groups together
 
-    def step(self, active: Sequence[CodedCriterion]) -> list[tuple[CodedCriterion, float, CodedCriterion | None]]:
-        """Per group: itself, its value, and the group it moves to (None: no move pays)."""
+    def step(self, active: Sequence[CodedCriterion]) -> dict[CodedCriterion, CodedCriterion | None]:
+        """The group that each group moves to (None: no move pays)."""
         tables = self._tables(active)
         values = self.values_of(active)
         alone = np.array([[_is_alone(criterion, j) for j in range(self.k)] for criterion in active])
         best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
-        self.values_of([shorter for criterion in active for shorter in _drops(criterion).values()])
-        return [
-            (criterion, values[s], self._move(criterion, values[s], best, s, [table[s] for table in tables]))
+        self.values_of([part for criterion in active for part in _parts(criterion)])
+        return {
+            criterion: self._move(criterion, values[s], best, s, [table[s] for table in tables])
             for s, criterion in enumerate(active)
-        ]
+        }
 
     def _price_of_others(self, others: CodedCriterion) -> float:
         """The price of the other conditions, and of choosing them and one more attribute."""
@@ -212,9 +219,11 @@ class Sharpener:
         for estimate, j, target, is_drop in sorted(options):
             limit = limits[j]
             if is_drop:
-                # Without the condition, its attribute may still be a finding of its own.
-                if estimate < limit or estimate + min(self._own_finding(target, j, tables), 0.0) < limit:
+                if estimate < limit:
                     return target
+                first, both = self._told_apart(criterion, j, target, tables)
+                if both < limit:
+                    return first
                 continue
             tried += 1
             if tried > _TRIED:
@@ -228,6 +237,19 @@ class Sharpener:
             if self.value(target) + added < limit and target != criterion:
                 return target
         return None
+
+    def _told_apart(
+        self, criterion: CodedCriterion, j: int, others: CodedCriterion, tables: list[IntArray]
+    ) -> tuple[CodedCriterion, float]:
+        """A group as two findings, one of them on attribute j alone: the stronger of them, and what both are worth."""
+        own = (next(c for c in criterion if c.attribute == j),)
+        if self.value(others) <= self.value(own):
+            return others, self.value(others) + min(self._own_finding(others, j, tables), 0.0)
+        inside = self.counts(criterion), self.counts(others) - self.counts(criterion)
+        totals = self.counts(own), self.view.totals - self.counts(own)
+        statistic = self.scorer.beside(np.concatenate(totals)).statistic(np.concatenate(inside))
+        beside = float(self.scorer.log_p(statistic)) + self.prices.criterion(others) + _TOGETHER
+        return own, self.value(own) + min(beside, 0.0)
 
     def _own_finding(self, criterion: CodedCriterion, j: int, tables: list[IntArray]) -> float:
         """What the best single condition on attribute j is worth as a finding of its own, given this group."""
@@ -273,7 +295,7 @@ class Sharpener:
                 criterion = tuple(settled if c.attribute == condition.attribute else c for c in criterion)
         return criterion
 
-    def polished(self, groups: dict[CodedCriterion, float]) -> dict[CodedCriterion, float]:
+    def polished(self, groups: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
         """The groups with all their interval ends at full resolution, best first; everyone is no group."""
         out: dict[CodedCriterion, float] = {}
         for criterion in groups:
@@ -363,6 +385,11 @@ def _without(criterion: CodedCriterion, j: int) -> CodedCriterion:
 def _drops(criterion: CodedCriterion) -> dict[int, CodedCriterion]:
     """The criterion without its condition on each attribute; a single condition cannot be dropped."""
     return {c.attribute: _without(criterion, c.attribute) for c in criterion} if len(criterion) > 1 else {}
+
+
+def _parts(criterion: CodedCriterion) -> list[CodedCriterion]:
+    """The criterion without each of its conditions, and each of them alone; a single condition has no parts."""
+    return [*_drops(criterion).values(), *((c,) for c in criterion)] if len(criterion) > 1 else []
 
 
 def _is_alone(criterion: CodedCriterion, j: int) -> bool:

@@ -18,12 +18,26 @@ import pytest
 
 import ald
 from ald import ColumnError, InputError
+from ald.data.engines.opening import opened
 from ald.data.reading import Reading
 from tests.engine_data import awkward
 from tests.sampling import hashed_sampling
 from tests.test_distributed import everything
 
 OPTIONS: dict[str, Any] = {"outcome": "ok", "trees": 2}
+FEW = pd.DataFrame({"sex": ["F", "M"], "y": [1, 0]})
+
+
+def write(path: Path, frame: pd.DataFrame) -> None:
+    """The frame as a file of the format that the ending says."""
+    with path.open("wb") as file:
+        if path.suffix == ".parquet":
+            frame.to_parquet(file)
+        elif path.suffix == ".jsonl":
+            frame.to_json(file, orient="records", lines=True)
+        else:
+            packing = {".gz": "gzip", ".bz2": "bz2"}.get(path.suffix)
+            frame.to_csv(file, index=False, sep="\t" if path.suffix == ".tsv" else ",", compression=packing)
 
 
 @pytest.fixture
@@ -165,3 +179,46 @@ def test_half_floats(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "a.parquet")
     found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
     assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()
+
+
+@pytest.mark.filterwarnings("ignore:Warning bz2 compression:UserWarning")
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.tsv", "a.csv.gz", "a.csv.bz2", "a.jsonl", "a.parquet", "a.parquet/0.parquet"]
+)
+@pytest.mark.parametrize("folder", ["sex=Z", "new=1"])
+def test_names_of_folders_are_no_data(tmp_path: Path, name: str, folder: str) -> None:
+    """A folder that a file is in neither adds nor replaces a column; nor does one that a folder of files is in."""
+    path = tmp_path / folder / name
+    path.parent.mkdir(parents=True)
+    write(path, FEW)
+    frame = opened(tmp_path / folder / name.partition("/")[0], "dask").frame.compute()
+    assert {column: list(map(str, frame[column])) for column in frame} == {"sex": ["F", "M"], "y": ["1", "0"]}
+
+
+def test_folders_within_a_data_set_are_columns(tmp_path: Path) -> None:
+    """Names of folders in a data set make a column, unless the files have one so named: that is an error."""
+    for year in (2024, 2025):
+        (tmp_path / "a=0" / "x.parquet" / f"year={year}").mkdir(parents=True)
+        write(tmp_path / "a=0" / "x.parquet" / f"year={year}" / "0.parquet", FEW)
+    path = tmp_path / "a=0" / "x.parquet"
+    frame = opened(path, "dask").frame.compute()
+    assert sorted(map(str, frame)) == ["sex", "y", "year"]
+    assert sorted(map(str, frame["year"])) == ["2024", "2024", "2025", "2025"]
+    (path / "sex=Z").mkdir()
+    write(path / "sex=Z" / "0.parquet", FEW)
+    with pytest.raises(
+        InputError, match=r"x\.parquet' has a folder 'sex=Z', and the files in it have a column 'sex' too"
+    ):
+        opened(path, "dask")
+
+
+@pytest.mark.filterwarnings("ignore:Warning bz2 compression:UserWarning")
+@pytest.mark.parametrize("stem", ["st*r", "b[a]r", "q?r", "~", "it's", "new\nline", "%41", "{a,b}"])
+@pytest.mark.parametrize("ending", ["csv", "csv.bz2", "parquet"])
+def test_file_names_are_no_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stem: str, ending: str) -> None:
+    """A file stands for itself, beside others that its name would match as a pattern."""
+    monkeypatch.chdir(tmp_path)
+    for other in ("star", "bar", "qar", "A", "a", "b"):
+        write(tmp_path / f"{other}.{ending}", FEW.assign(y=5))
+    write(tmp_path / f"{stem}.{ending}", FEW)
+    assert opened(f"{stem}.{ending}", "dask").frame.compute()["y"].tolist() == [1, 0]

@@ -13,8 +13,10 @@ import pytest
 
 import ald
 from ald import ColumnError, InputError
+from ald.data.engines.opening import opened
 from ald.data.reading import Reading
 from ald.data.sources import load
+from tests.data.engines.test_dask_files import FEW, write
 from tests.data.test_lazy import many_values
 from tests.engine_data import awkward, decisions
 from tests.sampling import hashed_sampling
@@ -196,6 +198,41 @@ def test_types_that_spark_finds(session: Any, cluster: SparkCluster, tmp_path: P
     assert any("were inferred by Spark" in warning for warning in found.data_summary.warnings)
     assert "2024-01-01 23:00:00" in found.to_json()
     assert session.conf.get("spark.sql.timestampType") == "TIMESTAMP_LTZ"
+
+
+def test_names_of_files_and_folders(
+    session: Any, cluster: SparkCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files stand for themselves, whatever their names look like; folders that they are in are no columns."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("sex=Z", "new=1"):
+        (tmp_path / folder).mkdir()
+    for ending in ("csv", "csv.bz2", "jsonl", "parquet"):
+        for name in ("star", "bar", "a", "b"):
+            write(tmp_path / f"{name}.{ending}", FEW.assign(y=5))
+        for name in ("sex=Z/a", "new=1/a", "st*r", "b[a]r", "{a,b}", "~", "it's", "%41"):
+            write(tmp_path / f"{name}.{ending}", FEW)
+            table = load(opened(f"{name}.{ending}", cluster.address))
+            found = {column: sorted(table[column].words()) for column in table.names}
+            assert found == {"sex": ["F", "M"], "y": ["0", "1"]}, f"{name}.{ending}"
+    write(tmp_path / "_x.parquet", FEW)
+    with pytest.raises(InputError, match=r"Spark takes files with names like '_x\.parquet' for hidden ones: rename it"):
+        opened("_x.parquet", cluster.address)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_folders_within_a_data_set(session: Any, cluster: SparkCluster, tmp_path: Path, ending: str) -> None:
+    """Names of folders in a data set are columns, unless the files have a column so named: that is an error."""
+    path = tmp_path / "a=0" / f"x.{ending}"
+    for year in (2024, 2025):
+        (path / f"year={year}").mkdir(parents=True)
+        write(path / f"year={year}" / f"0.{ending}", FEW)
+    assert sorted(opened(path, cluster.address).frame.columns) == ["sex", "y", "year"]
+    path = tmp_path / f"y.{ending}"
+    (path / "SEX=Z").mkdir(parents=True)
+    write(path / "SEX=Z" / f"0.{ending}", FEW)
+    with pytest.raises(InputError, match=r"has a folder 'SEX=Z', and the files in it have a column 'sex' too"):
+        opened(path, cluster.address)
 
 
 def test_files_that_cannot_be_read(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import csv
+import os
+import re
+from functools import partial
 from typing import Any
 
 import dask.dataframe as dd
 import pyarrow as pa
+from fsspec.core import url_to_fs
 
+from ald.data.addresses import is_address
 from ald.data.engines.dask import FAILURES
 from ald.data.engines.failures import told
+from ald.data.engines.folders import check_folders
+from ald.data.files import absolute
 from ald.data.frames import arrow_frame
 from ald.data.sniffing import TextFile
 
@@ -20,8 +27,27 @@ def read(path: str, kind: str) -> Any:
     """A file with types as Dask finds them."""
     with told(NAME, FAILURES, path):
         if kind in ("csv", "tsv"):
-            return dd.read_csv(path, sep="," if kind == "csv" else "\t")
-        return dd.read_parquet(path) if kind == "parquet" else dd.read_json(path, lines=True)
+            return dd.read_csv(_url(path), sep="," if kind == "csv" else "\t")
+        return _read_parquet(path) if kind == "parquet" else dd.read_json(_url(path), lines=True)
+
+
+def _read_parquet(path: str) -> Any:
+    """A Parquet file, or a folder: names of folders in it may be columns, those of folders that it is in are none."""
+    url = _url(path if is_address(path) else os.path.abspath(path))
+    plain = partial(dd.read_parquet, url, dataset={"partitioning": None})
+    system, place = url_to_fs(path if is_address(path) else os.path.abspath(path))
+    if not system.isdir(place):
+        return plain()
+    check_folders(path, place, system.find(place), lambda: plain().columns)
+    return dd.read_parquet(url, dataset={"partition_base_dir": place})
+
+
+def _url(path: str) -> str:
+    """A name as Dask takes it: a file of this machine stands for itself, whatever patterns its name looks like."""
+    if is_address(path):
+        return path
+    path = absolute(path)
+    return re.sub(r"([*?\[])", r"[\1]", path) if "*" in path else path  # Dask looks for patterns if there is a star
 
 
 def read_text(path: str, file: TextFile, *, is_packed: bool) -> Any:
@@ -33,9 +59,9 @@ def read_text(path: str, file: TextFile, *, is_packed: bool) -> Any:
     empty = reader.frame(file.values(pa.table({text: pa.array([], pa.string()) for text in file.texts})))
     with told(NAME, FAILURES, path):
         if file.reader == "json" or file.has_breaks or is_packed:
-            return dd.from_map(reader, [path], meta=empty)
+            return dd.from_map(reader, [absolute(path)], meta=empty)
         texts = dd.read_csv(
-            path, names=file.texts, header=0, index_col=False, dtype=str, keep_default_na=False, na_values=[""],
+            _url(path), names=file.texts, header=0, index_col=False, dtype=str, keep_default_na=False, na_values=[""],
             sep=file.delimiter, quoting=csv.QUOTE_MINIMAL if file.quote else csv.QUOTE_NONE,
             quotechar=file.quote or '"', doublequote=file.escape in ("", file.quote),
             escapechar=None if file.escape in ("", file.quote) else file.escape,

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from ald.data.addresses import is_address, masked
+from ald.data.files import refuse_pipe
 from ald.data.frames import Opened
 from ald.data.sniffing import TextFile, sniffed
 from ald.errors import InputError, SettingError, nearest, needed_extra, shorten
@@ -46,6 +47,7 @@ def opened(data: Any, engine: str, query: str | None = None) -> Opened:
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     if not is_address(path) and not os.path.exists(path):
         raise InputError(f"there is no file {path!r}")
+    refuse_pipe(path)
     return _with_dask(path, kind) if engine == "dask" else _with_spark(path, kind, engine)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -14,9 +15,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.util import default_api_mode
 
-from ald.data.addresses import masked
+from ald.data.addresses import is_address, masked
 from ald.data.engines.arrow import chunks
 from ald.data.engines.failures import reason, told
+from ald.data.engines.folders import check_folders
 from ald.data.engines.spark import FAILURES, Batches, changed, mapped
 from ald.data.engines.spark_launch import launch, own_handler, silently
 from ald.data.sniffing import TextFile
@@ -109,16 +111,24 @@ def _settle(found: Any) -> bool:
 def read(path: str, kind: str, engine: str) -> Any:
     """A file with types as Spark finds them; times without a zone stay as they are."""
     spark = session(engine)
-    with told(NAME, FAILURES, path):
-        if kind == "parquet":
-            return spark.read.parquet(_url(path))
-        with _plain_times(spark):
-            if kind == "json":
-                return spark.read.json(_url(path))
-            return spark.read.csv(
-                _url(path), header=True, inferSchema=True, sep="," if kind == "csv" else "\t", multiLine=True,
-                quote='"', escape='"',
-            )  # fmt: skip
+    with told(NAME, FAILURES, path), _plain_times(spark):
+        found = _read(spark.read, path, kind)
+        if not os.path.isfile(path):
+            # What the files have, without the names of folders and what others wrote about all of them (_metadata).
+            plain = spark.read.options(recursiveFileLookup=True, pathGlobFilter="[^_]*")
+            check_folders(path, _url(path), found.inputFiles(), lambda: _read(plain, path, kind).columns)
+        return found
+
+
+def _read(reader: Any, path: str, kind: str) -> Any:
+    if kind == "parquet":
+        return reader.parquet(_pattern(path))
+    if kind == "json":
+        return reader.json(_pattern(path))
+    return reader.csv(
+        _pattern(path), header=True, inferSchema=True, sep="," if kind == "csv" else "\t", multiLine=True, quote='"',
+        escape='"',
+    )  # fmt: skip
 
 
 def read_text(path: str, file: TextFile, engine: str) -> Any:
@@ -132,10 +142,10 @@ def read_text(path: str, file: TextFile, engine: str) -> Any:
     with told(NAME, FAILURES, path):
         schema = ", ".join(f"{text} string" for text in file.texts)
         if file.reader == "json":
-            texts = spark.read.text(_url(path))
+            texts = spark.read.text(_pattern(path))
         else:
             texts = spark.read.csv(
-                _url(path), schema=schema, header=True, sep=file.delimiter, quote=file.quote, escape=file.escape,
+                _pattern(path), schema=schema, header=True, sep=file.delimiter, quote=file.quote, escape=file.escape,
                 multiLine=file.has_breaks, mode="FAILFAST",
             )  # fmt: skip
         types = ", ".join(f"c{i} {_TYPES[column.kind]}" for i, column in enumerate(file.columns))
@@ -144,7 +154,16 @@ def read_text(path: str, file: TextFile, engine: str) -> Any:
 
 def _url(path: str) -> str:
     """A name that says where it is, is left to the cluster; any other is a file of this machine."""
-    return path if "://" in path else f"file://{os.path.abspath(path)}"
+    return path if is_address(path) else f"file://{os.path.abspath(path)}"
+
+
+def _pattern(path: str) -> str:
+    """Its name as Spark takes it: a file of this machine stands for itself, whatever patterns its name looks like."""
+    if is_address(path):
+        return path
+    if os.path.basename(path).startswith(("_", ".")):
+        raise InputError(f"Spark takes files with names like {os.path.basename(path)!r} for hidden ones: rename it")
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", _url(path))
 
 
 @contextmanager

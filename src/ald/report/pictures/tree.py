@@ -126,9 +126,7 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
     is_root = node.parent < 0
     branch = "everyone" if is_root else f"{tree.nodes[node.parent].attribute} {node.branch}"
     rows = [f"Node {node.id}: {branch}"]
-    rows.append(
-        f"{node.n:,} people of the tree's sample ({node.share:.1%})" + ("" if is_root else f", psi {signed(node.psi)}")
-    )
+    rows.append(f"{node.n:,} people ({node.share:.1%})" + ("" if is_root else f", psi {signed(node.psi)}"))
     rows.append(
         "; ".join(
             f"{rate.name} {percent(inside)}" + ("" if is_root else f" against {percent(outside)}")

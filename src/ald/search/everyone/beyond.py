@@ -1,0 +1,417 @@
+"""Combinations of attributes that matter together: beyond the main effects of their attributes.
+
+A cell of a pair is compared with what the effects of its attributes' levels or bins let expect, on the scale of rates;
+a cell of a triple with those of its pairs too. Its score is the sum of outcomes, weighted by what is left of its
+membership after projection on these effects: a fixed linear form of the cells' hits. How strong the best one of all
+combinations is by chance is seen in outcomes drawn from the main effects of all attributes.
+
+Levels, bins and strata are projected out together (Frisch, Waugh and Lovell): people's excess over their stratum's rate
+is what is left of outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from math import log
+
+import numpy as np
+
+from ald import kernels
+from ald.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald.data.coded import AuditData, numbered
+from ald.data.columns import compact
+from ald.notions import RateCounter
+from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
+from ald.search.everyone.layout import Layout, layout
+from ald.search.everyone.rounds import SHUFFLES, Chance, chance
+from ald.search.everyone.shuffles import LANES, redrawn
+from ald.search.scoring import Terms
+from ald.search.tables import joint_tables
+from ald.search.tree import CodedCriterion
+from ald.statistics import chi2_log_sf
+from ald.stratified import SPREAD
+from ald.threads import in_threads
+
+# Cells of a combination that are looked at, missing values included.
+_MOST_CELLS = 200
+# Effects that are nearly those of others are taken as none: part of the mean of a matrix' diagonal.
+_RIDGE = 1e-9
+# A cell's score has no variance to speak of, if it has no more than this per person.
+_NOTHING_LEFT = 1e-6
+# A variance of 1, in the whole numbers that tables hold.
+_UNIT = 1 << 24
+# Scores that differ by less than this share are equal.
+_TIE = 1e-6
+# Digits of fitted chances: what a machine's linear algebra adds must not decide a draw.
+_DIGITS = 9
+# Of numbers of draws: those of shuffles are below it.
+_FIRST_DRAW = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Together:
+    """A combination that matters beyond its parts, or the best one, which did not matter enough.
+
+    attributes: their numbers; criterion: the cell with the best score, of several the one that is strongest by itself.
+    statistic: that of the score on `df` degrees of freedom; value: its log p plus price. strata: those of the round.
+    """
+
+    attributes: tuple[int, ...]
+    criterion: CodedCriterion
+    statistic: float
+    df: int
+    value: float
+    rates: tuple[int, ...]
+    chance: Chance
+    log_p: float
+    strata: IntArray
+    listed: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Forms:
+    """The linear forms of a batch of combinations, as the kernel takes them."""
+
+    batch: Batch
+    columns: Sequence[CodeArray]
+    sizes: IntArray
+    parts: IntArray
+    offsets: IntArray
+    slots: AnyArray
+    rows_at: IntArray
+    groups_at: IntArray
+    coefs: FloatArray
+    common_coefs: FloatArray
+    scale: FloatArray
+    prices: FloatArray
+    costs: FloatArray
+    cell: tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Best:
+    """The best combination of lane 0: its value and statistic, and the cells that have them, several if they tie."""
+
+    value: float
+    statistic: float
+    combined: Combined
+    part: tuple[int, ...]
+    cells: IntArray
+
+
+class Beyond:
+    """All combinations in one layout of people: made ready once, for any number of lanes."""
+
+    def __init__(self, described: Descriptions, people: Layout, threads: int = 1) -> None:
+        self.described, self.layout, self.threads = described, people, threads
+        self.rates, self.n_strata = people.rates, people.n_strata
+        self.several = self.n_strata > 1
+        data = people.data
+        self._all_strata = np.asarray(people.strata)
+        self._stratum = self._all_strata[people.rows]
+        self._rate = people.rate_of_people()
+        self.expected = self._main_effects()
+        own = np.append(self.expected, np.zeros((1, len(data.cells))), axis=0)[data.cells, np.arange(len(data.cells))]
+        # In whole units: tables are counted.
+        self._spread = replace(data, counts=np.rint(data.counts * own * (1.0 - own) * _UNIT).astype(np.int64))
+        self._forms: list[_Forms] = []
+        for combined in dict.fromkeys(batch.combined for batch in described.batches):
+            columns = [column.bins for column in combined.columns]
+            of_people = [compact(column[people.rows], 255) for column in columns]
+            batches = [batch for batch in described.batches if batch.combined is combined]
+            make = partial(self._make, columns=columns, of_people=of_people)
+            self._forms += [forms for forms in in_threads(make, batches, threads) if forms is not None]
+
+    def chances(self) -> FloatArray:
+        """Every person's chance of a hit by the main effects."""
+        return np.asarray(self.expected[self._rate, self.layout.rows])
+
+    def best(self, words: AnyArray) -> tuple[FloatArray, _Best | None]:
+        """Per lane the best value of all combinations, and the one that lane 0 has it from."""
+        lanes = len(words) * LANES
+        common = np.zeros((self.n_strata if self.several else 0, self.rates, lanes), np.int32)
+        if self.several:
+            sizes = np.array([self.n_strata, self.rates], np.int64)
+            columns = [compact(self._stratum, self.n_strata), self._rate]
+            slots = np.arange(self.n_strata * self.rates, dtype=np.int32)
+            bounds = np.array([0, len(slots)])
+            kernels.lanes().count(columns, sizes, np.array([0, 1]), bounds, slots, words, common)
+        found = in_threads(lambda forms: self._best(forms, words, common), self._forms, self.threads)
+        if not found:
+            return np.full(lanes, np.inf), None
+        values = np.array([value for value, _ in found])
+        return values.min(axis=0), found[int(np.argmin(values[:, 0]))][1]
+
+    def _best(self, forms: _Forms, words: AnyArray, common: AnyArray) -> tuple[FloatArray, _Best | None]:
+        lanes = len(words) * LANES
+        table = np.zeros((int(forms.rows_at[-1]), self.rates, lanes), np.int32)
+        kernel = kernels.lanes()
+        kernel.count(forms.columns, forms.sizes, forms.parts, forms.offsets, forms.slots, words, table)
+        statistic, at = np.empty(lanes), np.empty(lanes, np.int64)
+        kernel.best_forms(
+            table, common, lanes, self.rates, forms.rows_at, forms.groups_at, forms.coefs, forms.common_coefs,
+            forms.scale, forms.costs, statistic, at,
+        )  # fmt: skip
+        values = chi2_log_sf(statistic, np.asarray(self.rates)) + np.append(forms.prices, np.inf)[at]
+        chosen = int(at[0])
+        if chosen < 0:
+            return values, None
+        part, _ = forms.cell
+        some = np.flatnonzero(part == part[chosen])
+        worth = (
+            self._statistics(forms, some, table[..., 0].astype(np.int64), common[..., 0].astype(np.int64))
+            - forms.costs[some]
+        )
+        best = _Best(
+            value=float(values[0]),
+            statistic=float(statistic[0]),
+            combined=forms.batch.combined,
+            part=forms.batch.parts[int(part[chosen])],
+            cells=forms.cell[1][some[worth >= worth.max() - _TIE * statistic[0]]],
+        )
+        return values, best
+
+    def _statistics(self, forms: _Forms, some: IntArray, hits: IntArray, common: IntArray) -> FloatArray:
+        """The statistics of all groups of one combination in one lane."""
+        t = int(np.searchsorted(forms.groups_at, some[0], side="right")) - 1
+        rows, groups = np.diff(forms.rows_at), np.diff(forms.groups_at)
+        start = int((rows * groups)[:t].sum()) * self.rates
+        coefs = forms.coefs[start : start + rows[t] * groups[t] * self.rates].reshape(groups[t], self.rates, rows[t])
+        sums = np.einsum("grk,kr->gr", coefs, hits[forms.rows_at[t] : forms.rows_at[t + 1]])
+        sums += np.einsum("grs,sr->gr", forms.common_coefs.reshape(len(forms.costs), self.rates, -1)[some], common)
+        return np.asarray((sums**2 * forms.scale[some]).sum(axis=1))
+
+    # What is the same in all lanes
+
+    def _tables(
+        self, columns: Sequence[CodeArray], sizes: Sequence[int], parts: Sequence[tuple[int, ...]], data: AuditData
+    ) -> list[IntArray]:
+        """People per combination of codes, stratum and rate: [cells, strata, rates]."""
+        chosen = [(*part, len(columns)) for part in parts]
+        tables = joint_tables([*columns, self._all_strata], [*sizes, self.n_strata], chosen, data)
+        return [table.reshape(-1, self.n_strata, self.rates + 1)[..., : self.rates] for table in tables]
+
+    def _main_effects(self) -> FloatArray:
+        """Per rate and row the chance of a hit by the main effects of all attributes and strata: [rates, rows]."""
+        share = self.layout.share[:, self._all_strata]
+        combined = next((batch.combined for batch in self.described.batches), None)
+        if combined is None:
+            return share
+        columns, sizes = [column.bins for column in combined.columns], combined.sizes
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        n = int(starts[-1])
+        out = np.empty_like(share)
+        data = self.layout.data
+        singles = self._tables(columns, sizes, [(k,) for k in range(len(columns))], data)
+        pairs = list(combinations(range(len(columns)), 2))
+        joint = [table.sum(axis=1) for table in self._tables(columns, sizes, pairs, data)] if pairs else []
+        for r in range(self.rates):
+            by_stratum = np.concatenate(singles)[..., r].astype(float)
+            gram = np.diag(by_stratum.sum(axis=1))
+            for (a, b), table in zip(pairs, joint, strict=True):
+                block = table[:, r].reshape(sizes[a], sizes[b]).astype(float)
+                gram[starts[a] : starts[a + 1], starts[b] : starts[b + 1]] = block
+                gram[starts[b] : starts[b + 1], starts[a] : starts[a + 1]] = block.T
+            size = np.maximum(self.layout.size[r], 1.0)
+            gram -= np.einsum("is,js->ij", by_stratum / size, by_stratum)
+            hits = np.zeros(n)
+            rows, outcome = self.layout.rows[self._rate == r], self.layout.outcome[self._rate == r]
+            hit = np.bincount(rows, outcome, len(data.cells))
+            for k, column in enumerate(columns):
+                hits[starts[k] : starts[k + 1]] = np.bincount(column, hit, sizes[k])
+            gram[np.diag_indices(n)] += _RIDGE * max(float(np.trace(gram)) / n, 1e-300)
+            effect = np.linalg.solve(gram, hits - by_stratum @ self.layout.share[r])
+            mean = (by_stratum * effect[:, None]).sum(axis=0) / size
+            fitted = share[r] - mean[self._all_strata]
+            for k, column in enumerate(columns):
+                fitted = fitted + effect[starts[k] : starts[k + 1]][column]
+            out[r] = np.round(np.clip(fitted, 0.0, 1.0), _DIGITS)
+        return out
+
+    def _make(self, batch: Batch, columns: Sequence[CodeArray], of_people: Sequence[CodeArray]) -> _Forms | None:
+        combined, sizes = batch.combined, batch.combined.sizes
+        parts = [t for t, part in enumerate(batch.parts) if combined.cells(part) <= _MOST_CELLS]
+        if not parts:
+            return None
+        chosen = [batch.parts[t] for t in parts]
+        tables = self._tables(columns, sizes, chosen, self.layout.data)
+        spreads = self._tables(columns, sizes, chosen, self._spread)
+        filled = [np.flatnonzero(table.any(axis=(1, 2))) for table in tables]
+        # Combinations that look alike are made ready together.
+        alike: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+        for i, (part, cells) in enumerate(zip(chosen, filled, strict=True)):
+            alike.setdefault((tuple(sizes[k] for k in part), cells.tobytes()), []).append(i)
+        forms: dict[int, tuple[FloatArray, FloatArray, FloatArray]] = {}
+        for (shape, _), some in alike.items():
+            cells = filled[some[0]]
+            effects = _effects(cells, shape)
+            own, spread = (np.stack([each[i][cells] for i in some]).astype(float) for each in (tables, spreads))
+            weights = [self._weights(own[..., r], effects, r, spread[..., r] / _UNIT) for r in range(self.rates)]
+            coefs, common, scale = (np.stack([one[kind] for one in weights], axis=2) for kind in range(3))
+            forms |= {i: (coefs[at], common[at], scale[at]) for at, i in enumerate(some)}
+        starts, smallest, total = np.concatenate([[0], batch.ends]), self.described.smallest, self.described.people
+        rows_at, groups_at, slots, kept_forms, numbers = [0], [0], [], [], []
+        for i, (t, table, cells) in enumerate(zip(parts, tables, filled, strict=True)):
+            slot = np.full((len(table), self.rates), -1)
+            slot[cells] = np.arange(rows_at[-1] * self.rates, (rows_at[-1] + cells.size) * self.rates).reshape(
+                -1, self.rates
+            )
+            people = table[cells].sum(axis=(1, 2))
+            wanted = (people >= smallest) & (total - people >= smallest) & (forms[i][2] > 0).any(axis=1)
+            wanted &= np.isfinite(batch.prices[starts[t] + cells])
+            slots.append(slot.ravel())
+            kept_forms.append([one[wanted] for one in forms[i]])
+            numbers.append(np.stack([np.full(np.count_nonzero(wanted), t), cells[wanted]]))
+            rows_at.append(rows_at[-1] + len(cells))
+            groups_at.append(groups_at[-1] + int(np.count_nonzero(wanted)))
+        of_part, cell = np.concatenate(numbers, axis=1)
+        priced = starts[of_part] + cell
+        return _Forms(
+            batch=batch,
+            columns=[*of_people, self._rate],
+            sizes=np.array([*sizes, self.rates], np.int64),
+            parts=np.array([(*part, len(of_people)) for part in chosen], np.int64).ravel(),
+            offsets=np.concatenate([[0], np.cumsum([len(slot) for slot in slots])]).astype(np.int64),
+            slots=np.concatenate(slots).astype(np.int32),
+            rows_at=np.array(rows_at, np.int64),
+            groups_at=np.array(groups_at, np.int64),
+            coefs=np.concatenate([coefs.ravel() for coefs, _, _ in kept_forms]),
+            common_coefs=np.concatenate([common.ravel() for _, common, _ in kept_forms]),
+            scale=np.ascontiguousarray(np.concatenate([scale for _, _, scale in kept_forms])),
+            prices=batch.prices[priced],
+            costs=batch.costs[priced],
+            cell=(of_part, cell),
+        )
+
+    def _weights(
+        self, table: FloatArray, effects: FloatArray, r: int, spread: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Per combination and cell the weights of all cells' hits, those of strata's hits, and one by the variance.
+
+        table: people [combinations, cells, strata]; spread: the sum of their outcomes' variances.
+        """
+        n_cells = table.shape[1]
+        size = np.maximum(self.layout.size[r], 1.0)
+        gram = np.eye(n_cells) * table.sum(axis=2)[:, None, :] - (table / size) @ table.swapaxes(1, 2)
+        inner = effects.T @ gram @ effects
+        mean = np.trace(inner, axis1=1, axis2=2) / len(inner[0])
+        inner += np.eye(len(inner[0])) * np.maximum(_RIDGE * mean, 1e-300)[:, None, None]
+        solved = np.linalg.solve(inner, effects.T @ gram)
+        weights = (np.eye(n_cells) - effects @ solved).swapaxes(1, 2)
+        means = (weights @ table) / size
+        if not self.several:
+            weights, means = weights - means, np.zeros_like(means)
+        # The sum of (weight - mean of its stratum)^2 times the variance of outcomes.
+        parts = weights**2 @ spread - 2.0 * means * (weights @ spread) + means**2 * spread.sum(axis=1)[:, None, :]
+        variance = parts.sum(axis=2)
+        usable = variance > np.maximum(SPREAD, _NOTHING_LEFT * table.sum(axis=2))
+        scale = np.where(usable, 1.0 / np.where(usable, variance, 1.0), 0.0)
+        return weights, -means if self.several else means[..., :0], scale
+
+
+def _effects(cells: IntArray, sizes: Sequence[int]) -> FloatArray:
+    """The effects that are given: of levels, and in triples of pairs of them: [cells, effects]."""
+    place = np.stack(np.unravel_index(cells, sizes), axis=1)
+    columns = []
+    for order in range(1, len(sizes)):
+        for chosen in combinations(range(len(sizes)), order):
+            key = np.zeros(len(cells), np.int64)
+            for k in chosen:
+                key = key * sizes[k] + place[:, k]
+            present, number = np.unique(key, return_inverse=True)
+            columns.append(np.eye(len(present))[number])
+    return np.concatenate(columns, axis=1)
+
+
+class Combinations:
+    """Combinations of attributes that matter together, one after the other."""
+
+    def __init__(
+        self,
+        data: AuditData,
+        rates: RateCounter,
+        terms: Terms,
+        *,
+        seed: int = 0,
+        draws: int = SHUFFLES,
+        level: float = 0.05,
+        threads: int = 1,
+    ) -> None:
+        self.data, self.rates, self.terms = data, rates, terms
+        self.seed, self.draws, self.level, self.threads = seed, draws, level, threads
+        self.given = np.zeros(len(data.cells), np.int64) if terms.given is None else terms.given
+        self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
+        self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
+        self.described = [descriptions(data, len(one), terms.factors) for one in self.sets]
+
+    def rounds(self) -> Iterator[Together]:
+        """Combination after combination, each within the cells of those before; the last one may be one that is not."""
+        strata, number = self.given, 0
+        while (found := self._round(strata, number)) is not None:
+            yield found
+            if not found.listed:
+                return
+            combined = next(b.combined for b in self.described[0].batches if len(b.parts[0]) == len(found.attributes))
+            for k in found.attributes:
+                column = combined.columns[combined.attributes.index(k)]
+                strata = numbered(strata * (column.n + 1) + column.bins)[1]
+            number += 1
+
+    def _round(self, strata: IntArray, number: int) -> Together | None:
+        results = []
+        for which in range(len(self.sets)):
+            result, best = self._best(which, strata, _FIRST_DRAW + number * len(self.sets) + which)
+            if best is not None:
+                results.append((result.p, best.value, which, result, best))
+        if not results:
+            return None
+        _, value, which, result, best = min(results, key=lambda one: one[:3])
+        log_p = min(log(result.p) + log(len(self.sets)), 0.0)
+        return Together(
+            attributes=tuple(best.combined.attributes[k] for k in best.part),
+            criterion=self._strongest_cell(best, which, strata),
+            statistic=best.statistic,
+            df=len(self.sets[which]),
+            value=value,
+            rates=self.sets[which],
+            chance=result,
+            log_p=log_p,
+            strata=strata,
+            listed=log_p <= log(self.level) + 1e-12,
+        )
+
+    def _best(self, which: int, strata: IntArray, number: int) -> tuple[Chance, _Best | None]:
+        """The best combination for some rates, and how often outcomes of main effects have one as good."""
+        people = layout(self.data, self.counters[which], strata)
+        ready = Beyond(self.described[which], people, self.threads)
+        chances = ready.chances()
+        own: list[_Best | None] = []
+
+        def values(first: int, blocks: int) -> FloatArray:
+            found, best = ready.best(redrawn(people, chances, self.seed, number, first, blocks))
+            if first == 0:
+                own.append(best)
+            return found
+
+        return chance(values, self.draws, self.level / len(self.sets)), own[0]
+
+    def _strongest_cell(self, best: _Best, which: int, strata: IntArray) -> CodedCriterion:
+        """Of the cells of a combination that have its best score, the one that is the strongest group by itself."""
+        combined, part, counter = best.combined, best.part, self.counters[which]
+        people = layout(self.data, counter, strata)
+        n, prices = people.n_strata, combined.cell_prices(part)
+        key = np.zeros(len(self.data.cells), np.int64)
+        for k in part:
+            key = key * combined.sizes[k] + combined.columns[k].bins
+        size = len(prices) * n * self.data.n_cells
+        keys = (key * n + strata) * self.data.n_cells + self.data.cells
+        table = np.bincount(keys, self.data.counts, size).astype(np.int64).reshape(-1, n, self.data.n_cells)
+        hit, base = (counts[:, best.cells].astype(float) for counts in (counter.hit(table), counter.base(table)))
+        excess = (hit - base * people.share[:, None]).sum(axis=-1)
+        variance = (people.weight[:, None] * base * (people.size[:, None] - base)).sum(axis=-1)
+        statistic = np.where(variance > SPREAD, excess**2 / np.maximum(variance, SPREAD), 0.0).sum(axis=0)
+        values = chi2_log_sf(statistic, np.asarray(len(hit))) + prices[best.cells]
+        return combined.criterion(part, int(best.cells[np.argmin(values)]))
