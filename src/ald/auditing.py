@@ -22,7 +22,7 @@ from ald.data.reading import ManyCellsError, reading_of
 from ald.data.roles import Roles
 from ald.data.sources import load, load_halves
 from ald.data.table import Table
-from ald.details import Details, PeopleInMemory, Subject, TreePeople, details, people_of_trees
+from ald.details import Details, PeopleInMemory, Subject, details
 from ald.errors import SettingError
 from ald.evaluation import assess_masks
 from ald.findings import Finding, finding
@@ -41,6 +41,7 @@ from ald.steps import (
     Split,
     assessment_terms,
     check_halves,
+    listed_trees,
     minimum_rows,
     one_split,
     p_any,
@@ -461,13 +462,8 @@ def _without_search(
 
 def _details_of(split: Split, config: AuditConfig) -> Details:
     """What reports show beyond the findings, and the trees of listed groups as D2 sees them."""
-    places, first = split.places, 0
-    trees: list[TreePeople] = []
-    for number, answer in enumerate(split.answers):
-        own = [places[i][1] for i in split.chosen.tolist() if places[i][0] == number]
-        trees += people_of_trees(answer.forest, [answer.proposed.tree[i] for i in own], answer.d2, first)
-        first += answer.forest.n_trees
-    return replace(details(_subjects(split, config), assessment_terms(config)), trees=tuple(trees))
+    trees = listed_trees(split, [PeopleInMemory(answer.d2) for answer in split.answers])
+    return replace(details(_subjects(split, config), assessment_terms(config)), trees=trees)
 
 
 def _subjects(split: Split, config: AuditConfig) -> list[Subject]:

@@ -86,7 +86,7 @@ class Details:
     """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
 
     A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
-    from, as D2 sees them; none where rows stay with an engine.
+    from, as D2 sees them.
     """
 
     curves: tuple[Curve, ...] = ()
@@ -147,6 +147,9 @@ class People(Protocol):
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
 
+    def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
+        """People who satisfy each of these criteria, per cell: [criteria, cells]."""
+
     def assessed(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
@@ -169,6 +172,9 @@ class PeopleInMemory:
 
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         return people_along(self._counted, attribute, criterion)
+
+    def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
+        return count_members(criteria, self._counted)
 
     def assessed(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
@@ -213,12 +219,12 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
     return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
 
 
-def people_of_trees(forest: Forest, numbers: Sequence[int], data: AuditData, first: int = 0) -> tuple[TreePeople, ...]:
-    """Some trees of a forest, counted in this data. first: the number that the forest's first tree has in the audit."""
+def people_of_trees(forest: Forest, numbers: Sequence[int], people: People, first: int = 0) -> tuple[TreePeople, ...]:
+    """Some trees of a forest, counted on D2. first: the number that the forest's first tree has in the audit."""
     numbers = sorted(set(numbers))
-    criteria = forest.criteria([attribute.size for attribute in data.attributes])
+    criteria = forest.criteria([attribute.size for attribute in people.attributes])
     nodes = [np.flatnonzero(forest.tree == number).tolist() for number in numbers]
-    counts = count_members([criteria[i] for at in nodes for i in at], as_counts(data)).tolist()
+    counts = people.members([criteria[i] for at in nodes for i in at]).tolist()
     ends = np.cumsum([0, *map(len, nodes)]).tolist()
     return tuple(
         TreePeople(tree=first + number, counts=tuple(tuple(cells) for cells in counts[start:end]))

@@ -32,6 +32,7 @@ from ald.questions import Question, joint_cells
 from ald.search.cluster import (
     ClusterCounter,
     CountAlong,
+    CountGroups,
     CountMembers,
     CountPatterns,
     CountShared,
@@ -53,6 +54,7 @@ from ald.steps import (
     assessment_terms,
     check_halves,
     expected_signs,
+    listed_trees,
     minimum_rows,
     ranked,
     representative_candidates,
@@ -183,7 +185,7 @@ class _Audit:
         )
 
     def _details(self, split: Split) -> Details:
-        """Curves and dropped conditions of the listed groups, counted by one job."""
+        """Curves, dropped conditions and trees of the listed groups, each counted by one job."""
         several = len(self.config.outcomes) > 1
         subjects = []
         for number, own in (split.places[i] for i in split.chosen.tolist()):
@@ -211,7 +213,8 @@ class _Audit:
             for subject in subjects:
                 assert isinstance(subject.people, _People)
                 subject.people.tables.update(tables)
-        return details(subjects, assessment_terms(self.config))
+        trees = listed_trees(split, [_People(self, answer.question) for answer in split.answers])
+        return replace(details(subjects, assessment_terms(self.config)), trees=trees)
 
     def members(self, criteria: Sequence[CodedCriterion], question: Question) -> tuple[AuditData, list[CodedCriterion]]:
         """D2 as its assessment needs it: who is a member of which groups; and the groups as criteria on this data."""
@@ -367,6 +370,16 @@ class _People:
             return table
         out = np.zeros((len(table), len(self.question.cell_names)), np.int64)
         np.add.at(out.T, np.array(self.question.cells), table.T)
+        return out
+
+    def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
+        """As in memory, by one more job, if there are any criteria."""
+        partition = self.audit.view(self.question)
+        out = np.zeros((len(criteria), partition.n_cells), np.int64)
+        if criteria:
+            job = CountGroups(partition=partition, criteria=tuple(criteria))
+            keys, counts = self.audit.blocks.summed(job, partition.n_cells)
+            out[keys] = counts
         return out
 
     def assessed(

@@ -17,6 +17,7 @@ from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.memory import machine_memory
 from ald.data.strata import Given, Strata, in_classes, in_strata
+from ald.details import People, TreePeople, people_of_trees
 from ald.errors import InputError
 from ald.evaluation import Assessment, Terms, assess, assess_in_order
 from ald.notions import ERROR, Rate, RateCounter
@@ -295,6 +296,17 @@ def representative_candidates(
         node=tuple(forest.node[nearest].tolist()),
         also=tuple(tuple(named_in(other, d1) for other in r.also) for r in found),
     )
+
+
+def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ...]:
+    """The trees of listed groups as D2 sees them. people: D2, per answer."""
+    places, first = [split.places[i] for i in split.chosen.tolist()], 0
+    out: list[TreePeople] = []
+    for number, (answer, counted) in enumerate(zip(split.answers, people, strict=True)):
+        trees = [answer.proposed.tree[own] for question, own in places if question == number]
+        out += people_of_trees(answer.forest, trees, counted, first)
+        first += answer.forest.n_trees
+    return tuple(out)
 
 
 def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:

@@ -28,7 +28,7 @@ def share_p(hits: int, runs: int, bound: float) -> float:
     """The exact binomial test of a share against a bound: twice the smaller tail.
 
     >>> round(share_p(25, 100, 0.15), 4)
-    0.0128
+    0.0122
     """
     below = float(special.bdtr(hits, runs, bound))
     above = float(special.bdtrc(hits - 1, runs, bound)) if hits else 1.0

@@ -19,7 +19,7 @@ from ald.data.engines.protocols import Blocks
 from ald.data.hashing import POOL, TREE, drawn, in_d1, row_hashes, salt, sample
 from ald.search.counting import Histograms, Routing
 from ald.search.growth import counter_of
-from ald.search.membership import Leaves, member_mask
+from ald.search.membership import Leaves, count_members, member_mask
 from ald.search.tree import CodedCriterion
 
 Sums = tuple[IntArray, IntArray]
@@ -187,6 +187,18 @@ class CountMembers:
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
         d2 = self.partition.half(blocks, 1)
         return _sparse(self.leaves.count(self.partition.view(d2)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountGroups:
+    """Counts per cell of the people of D2 who satisfy every one of some criteria; keys are the criteria."""
+
+    partition: Partition
+    criteria: tuple[CodedCriterion, ...]
+
+    def __call__(self, blocks: Sequence[bytes]) -> Sums:
+        d2 = self.partition.half(blocks, 1)
+        return _sparse(count_members(self.criteria, self.partition.view(d2)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
