@@ -5,7 +5,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 # Limited API: one binary serves every CPython from 3.11 on. Optional: without a compiler the install succeeds and
-# ald.kernels falls back to NumPy, with identical results. No contraction: every machine rounds alike.
+# ald._core.kernels falls back to NumPy, with identical results. No contraction: every machine rounds alike.
 kernels = [
     Extension(
         f"ald.{name.replace('/', '.')}",
@@ -18,11 +18,11 @@ kernels = [
     )
     for name in (
         "data/_draw",
-        "data/_texts",
-        "search/_evidence",
-        "search/_kernel",
-        "search/_packed",
-        "search/_tables",
+        "data/inputs/_texts",
+        "search/explore/_evidence",
+        "_core/_kernel",
+        "_core/_packed",
+        "search/explore/_tables",
         "search/everyone/_lanes",
     )
 ]

@@ -28,11 +28,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scale import make
 
-from ald.kernels import chunks
+from ald._core.kernels import chunks
+from ald._core.threads import in_threads
 from ald.notions import SELECTION, RateCounter
-from ald.search.growth import SAMPLE_SHARE, GrowthRules, grow
-from ald.search.packed import PackedCounter, Plan, Tested
-from ald.threads import in_threads
+from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.forest.packed import PackedCounter, Plan, Tested
 
 REPEATS = 5
 TREES = 25

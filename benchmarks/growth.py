@@ -19,13 +19,13 @@ import time
 
 import numpy as np
 
-from ald.config import AuditConfig
+from ald._core.threads import available_threads
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
+from ald.options import AuditConfig
+from ald.pipeline import one_split
 from ald.questions import questions
-from ald.search.growth import GrowthRules
-from ald.steps import one_split
-from ald.threads import available_threads
+from ald.search.forest.growth import GrowthRules
 
 BASE = {"rows": 10**6, "attributes": 10, "values": 255, "trees": 25}
 CHANGES = {

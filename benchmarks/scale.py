@@ -21,11 +21,11 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from ald.config import AuditConfig
 from ald.data.coded import Attribute, AuditData
+from ald.options import AuditConfig
+from ald.pipeline import Split, one_split
 from ald.questions import questions
-from ald.search.growth import SAMPLE_SHARE, GrowthRules
-from ald.steps import Split, one_split
+from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
 
 THREADS = 2
 SLOPES = (1.5, 1.0, 0.7, 0.5, 0.3)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ald.data.coded import AuditData
+from ald.data.inputs.sources import load
 from ald.data.prepare import Roles, prepare
-from ald.data.sources import load
+from ald.groups.membership import Members
+from ald.groups.rules import decode
+from ald.groups.tree import Forest
 from ald.notions import CELLS, OUTCOME_CELLS, SELECTION, RateCounter
-from ald.search.counting import Histograms
-from ald.search.growth import GrowthRules, grow_forest
-from ald.search.membership import Members
-from ald.search.representatives import Representative, representatives
-from ald.search.rules import decode
-from ald.search.tree import Forest
+from ald.search.explore.representatives import Representative, representatives
+from ald.search.forest.counting import Histograms
+from ald.search.forest.growth import GrowthRules, grow_forest
 
 PARITY = RateCounter([SELECTION], 2)
 

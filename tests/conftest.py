@@ -20,7 +20,7 @@ settings.load_profile("ald")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that ask for the C kernel need it: without a compiler it is not built, and NumPy counts."""
-    if importlib.util.find_spec("ald.search._kernel") is not None:
+    if importlib.util.find_spec("ald._core._kernel") is not None:
         return
     for item in items:
         if (

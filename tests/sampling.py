@@ -9,12 +9,13 @@ from unittest import mock
 
 import numpy as np
 
-from ald import distributed, steps
-from ald.arrays import IntArray
+from ald import pipeline as steps
+from ald._core.arrays import IntArray
 from ald.data import coded, hashing
 from ald.data.coded import AuditData
-from ald.search.cluster import pooled
-from ald.search.packed import PackedCounter
+from ald.remote import distributed
+from ald.remote.counting import pooled
+from ald.search.forest.packed import PackedCounter
 
 
 @contextmanager

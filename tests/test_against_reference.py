@@ -17,17 +17,17 @@ import numpy as np
 import pytest
 from scipy.special import chdtr
 
+from ald.assess.assessment import Assessment, Terms, assess, assess_counts
 from ald.data.coded import AuditData
-from ald.evaluation import Assessment, Terms, assess, assess_counts
+from ald.groups.rules import candidates, decode
+from ald.groups.tree import CodedCriterion, Forest, Node
 from ald.notions import ERROR, NOTIONS, SELECTION, RateCounter
 from ald.ranking import rank
-from ald.search.association import Association, associate
-from ald.search.counting import Histograms, MemoryCounter
-from ald.search.growth import GrowthRules, LevelTests, grow, select_by_log_p
-from ald.search.rules import candidates, decode
-from ald.search.splitting import best_splits
-from ald.search.tree import CodedCriterion, Forest, Node
-from ald.statistics import adjust, chi2_2x2, chi2_log_sf, combine_fisher, log1m_exp
+from ald.search.forest.association import Association, associate
+from ald.search.forest.counting import Histograms, MemoryCounter
+from ald.search.forest.growth import GrowthRules, LevelTests, grow, select_by_log_p
+from ald.search.forest.splitting import best_splits
+from ald.statistics.basics import adjust, chi2_2x2, chi2_log_sf, combine_fisher, log1m_exp
 from tests import golden_data as golden
 from tests.golden_data import number, walk
 

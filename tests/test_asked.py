@@ -15,7 +15,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 
 import ald
 from ald.datasets import load_berkeley
-from ald.findings import Finding
+from ald.results.finding import Finding
 from tests.tables import decisions, people, rates_within, strata_before
 
 BERKELEY: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}

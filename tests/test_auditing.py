@@ -13,10 +13,10 @@ import pytest
 import ald
 from ald.auditing import Audit
 from ald.datasets import make_synthetic
-from ald.findings import Finding
-from ald.score import Tables
-from ald.search.growth import GrowthRules
-from ald.steps import minimum_rows
+from ald.pipeline import minimum_rows
+from ald.results.finding import Finding
+from ald.search.forest.growth import GrowthRules
+from ald.statistics.score import Tables
 from tests.tables import people, public_data
 
 ATTRIBUTES = ["age", "sex", "member", "score"]
@@ -162,7 +162,7 @@ def test_steps_are_reported() -> None:
 
 def test_progress_is_told_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that grow trees of their own do not call at once, and no call tells less than the one before."""
-    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
     busy, overlaps, shares = threading.Lock(), [], []
 
     def progress(step: str, share: float) -> None:
@@ -387,8 +387,8 @@ def test_adult_tells_no_finding_twice() -> None:
 def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Adult the first group has a larger chi2 on D2 than each of the three groups that were published."""
     import ald.auditing
-    from ald.evaluation import assess
-    from ald.search.tree import CodedCondition
+    from ald.assess.assessment import assess
+    from ald.groups.tree import CodedCondition
 
     splits = []
     usual = ald.auditing.one_split

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ald
-import ald.steps
+import ald.pipeline
 from ald.datasets import load_berkeley
 from tests.tables import decisions, people, public_data
 
@@ -32,14 +32,14 @@ def expected() -> str:
 @pytest.mark.parametrize("threads", [1, 2, 4, None])
 def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | None) -> None:
     """The number of threads changes no byte, also where every piece of work gets its own."""
-    monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.tables._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.packed._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.packed._WORTH_DRAWING_IN_THREADS", 1)
+    monkeypatch.setattr("ald.search.forest.counting._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.groups.membership._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.explore.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.explore.sharpen._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.forest.packed._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.forest.packed._WORTH_DRAWING_IN_THREADS", 1)
     monkeypatch.setattr("ald.data.coded._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
     assert bytes_of(threads=threads) == expected
 
 
@@ -47,9 +47,9 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
 @pytest.mark.parametrize("limit", [1, 20_000, 60_000])
 def test_trees_at_a_time(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int, limit: int) -> None:
     """How many trees grow at a time, and how threads share them, changes no byte."""
-    usual = ald.steps.tree_parts
-    monkeypatch.setattr("ald.steps._WORTH_GROUPS", 1)
-    monkeypatch.setattr("ald.steps.tree_parts", lambda tree, trees, memory: usual(tree, trees, limit))
+    usual = ald.pipeline.tree_parts
+    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.pipeline.tree_parts", lambda tree, trees, memory: usual(tree, trees, limit))
     assert bytes_of(threads=threads) == expected
 
 
@@ -133,8 +133,8 @@ def test_a_forked_process() -> None:
     code = """
 import os, sys
 from tests.tables import people
-import ald, ald.search.counting, ald.search.membership
-ald.search.counting._WORTH_A_THREAD = ald.search.membership._WORTH_A_THREAD = 1
+import ald, ald.search.forest.counting, ald.groups.membership
+ald.search.forest.counting._WORTH_A_THREAD = ald.groups.membership._WORTH_A_THREAD = 1
 first = ald.audit(people(), outcome="y", trees=3, threads=2).to_json()
 child = os.fork()
 if child == 0:
@@ -177,10 +177,10 @@ def test_designs_and_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None
     """With strata, clusters, weights, references and several outcomes, threads and kernels change no byte."""
     options = {"attributes": ["age", "sex", "score"], "trees": 4} | DESIGNS[name]
     usual = bytes_of(designed(), threads=1, **options)
-    monkeypatch.setattr("ald.search.counting._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.membership._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.tables._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.sharpen._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.forest.counting._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.groups.membership._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.explore.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.search.explore.sharpen._WORTH_A_THREAD", 1)
     assert bytes_of(designed(), threads=3, **options) == usual
     monkeypatch.setenv("ALD_KERNEL", "numpy")
     assert bytes_of(designed(), threads=1, **options) == usual
@@ -216,7 +216,7 @@ def test_names_of_clusters_do_not_matter() -> None:
 def test_public_data() -> None:
     """On COMPAS, threads and kernels change no byte."""
     path = public_data("compas.csv")
-    from ald.data.sources import load
+    from ald.data.inputs.sources import load
 
     table = load(path)
     binary = [name for name in table.names if table[name].words() == ["0", "1"]]

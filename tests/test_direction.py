@@ -15,7 +15,7 @@ import pytest
 
 import ald
 from ald import NOTIONS, Audit, SettingError
-from ald.config import AuditConfig
+from ald.options import AuditConfig
 from ald.report.sentences import magnitude, statement
 from tests.report.test_pdf import needs_pdftotext, text_of
 from tests.tables import decisions, people, public_data
@@ -131,7 +131,7 @@ def test_a_direction_with_data_elsewhere_needs_it_too() -> None:
     """Data that stays with an engine is treated no differently."""
     dd = pytest.importorskip("dask.dataframe")
     pd = pytest.importorskip("pandas")
-    from ald.data.reading import Reading
+    from ald.data.inputs.reading import Reading
 
     frame = dd.from_pandas(pd.DataFrame(people(3000)), npartitions=2)
     with pytest.MonkeyPatch.context() as patch:

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import ald
-from ald.cli import cli
+from ald.cli.main import cli
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -112,7 +112,7 @@ def test_command_lines_parse(page: Path) -> None:
 
 def test_config_example_is_accepted(tmp_path: Path) -> None:
     """The config file that docs/cli.md shows is one that the command reads."""
-    from ald.cli import _read_config
+    from ald.cli.main import _read_config
 
     (example,) = blocks(read(ROOT / "docs" / "cli.md"), "toml")
     path = tmp_path / "audit.toml"
@@ -230,7 +230,7 @@ def test_constants_in_the_method() -> None:
 
 
 def test_the_factor_of_several_rates_against_a_threshold() -> None:
-    """The pages say that p is multiplied by 2^R for R rates, as `ald.threshold` does, and not by 2R."""
+    """The pages say that p is multiplied by 2^R for R rates, as `ald.assess.threshold` does, and not by 2R."""
     for page, words in (("method", "p is multiplied by 2^R for R rates"), ("audits", "p times 2^R for R rates")):
         assert words in " ".join(read(ROOT / "docs" / f"{page}.md").split())
 

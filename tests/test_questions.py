@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import product
 
-from ald.config import AuditConfig
+from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
-from ald.data.sources import load
 from ald.notions import CELLS, OUTCOME_CELLS
+from ald.options import AuditConfig
 from ald.questions import joint_cells, questions
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ald.assess.assessment import Assessment, assess_counts
 from ald.data.coded import Attribute
-from ald.evaluation import Assessment, assess_counts
+from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import NOTIONS
 from ald.ranking import rank, significant
-from ald.search.tree import CodedCondition, CodedCriterion
-from ald.statistics import adjust
+from ald.statistics.basics import adjust
 
 ATTRIBUTES = (
     Attribute(name="g", kind="nominal", levels=("a", "b", "c", "d")),

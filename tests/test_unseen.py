@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.data.columns import compact
 from ald.data.design import Design
 from ald.datasets import make_synthetic
+from ald.options import AuditConfig
+from ald.pipeline import Split, one_split
 from ald.questions import questions
-from ald.search.growth import GrowthRules
-from ald.steps import Split, one_split
+from ald.search.forest.growth import GrowthRules
 from tests.coded import coded
 
 SEARCHES: list[dict[str, Any]] = [

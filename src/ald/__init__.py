@@ -1,7 +1,7 @@
 """ALD: Automatic Location of Disparities.
 
 The steps, in order, and where they live: load and split (`ald.data`), grow (`ald.search`), assess
-(`ald.evaluation`), rank (`ald.ranking`), report (`ald.report`). `ald.audit()` runs them.
+(`ald.assess.assessment`), rank (`ald.ranking`), report (`ald.report`). `ald.audit()` runs them.
 """
 
 from __future__ import annotations
@@ -9,38 +9,38 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from ald.version import __version__
+from ald._core.version import __version__
 
 if TYPE_CHECKING:
     from ald import datasets
     from ald.auditing import Audit, assess, audit
-    from ald.comparing import Comparison, compare
-    from ald.config import AuditConfig
-    from ald.criterion import Criterion, Interval, Levels
+    from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
-    from ald.findings import Finding
+    from ald.groups.criterion import Criterion, Interval, Levels
     from ald.notions import NOTIONS, Notion, Rate
+    from ald.options import AuditConfig
+    from ald.results.finding import Finding
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
     "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
     "Audit": "ald.auditing",
-    "Comparison": "ald.comparing",
-    "AuditConfig": "ald.config",
+    "Comparison": "ald.comparison.comparing",
+    "AuditConfig": "ald.options",
     "ColumnError": "ald.errors",
-    "Criterion": "ald.criterion",
+    "Criterion": "ald.groups.criterion",
     "CriterionError": "ald.errors",
-    "Finding": "ald.findings",
+    "Finding": "ald.results.finding",
     "InputError": "ald.errors",
-    "Interval": "ald.criterion",
-    "Levels": "ald.criterion",
+    "Interval": "ald.groups.criterion",
+    "Levels": "ald.groups.criterion",
     "Notion": "ald.notions",
     "Rate": "ald.notions",
     "SettingError": "ald.errors",
     "assess": "ald.auditing",
     "audit": "ald.auditing",
-    "compare": "ald.comparing",
+    "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
 }
 

@@ -1,5 +1,5 @@
 """python -m ald"""
 
-from ald.cli import main
+from ald.cli.main import main
 
 main()

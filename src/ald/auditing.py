@@ -10,33 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ald import finer
-from ald.arrays import IntArray
-from ald.config import AuditConfig, check_threads, several
-from ald.criterion import Criterion, visible
+from ald._core.arrays import IntArray
+from ald._core.threads import available_threads
+from ald.assess.assessment import assess_masks
+from ald.assess.power import Detectable, detectable
 from ald.data.columns import as_word
-from ald.data.fingerprint import Seen, seen
-from ald.data.memory import parse_size
+from ald.data.inputs.fingerprint import Seen, seen
+from ald.data.inputs.memory import parse_size
+from ald.data.inputs.reading import ManyCellsError, reading_of
+from ald.data.inputs.sources import load, load_halves
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
-from ald.data.reading import ManyCellsError, reading_of
 from ald.data.roles import Roles
-from ald.data.sources import load, load_halves
 from ald.data.table import Table
-from ald.details import Details, PeopleInMemory, Subject, details
 from ald.errors import SettingError
-from ald.evaluation import assess_masks
-from ald.findings import Finding, finding
-from ald.language import mentioned
+from ald.groups.criterion import Criterion, visible
+from ald.groups.language import mentioned
+from ald.groups.tree import Forest
 from ald.notions import Notion, RateCounter
-from ald.power import Detectable, detectable
-from ald.profiles import Profile, count_profile
-from ald.questions import Question, joint_cells, questions
-from ald.ranking import joined
-from ald.results import Results, design_details
-from ald.search.adapting import design_effect
-from ald.search.growth import GrowthRules
-from ald.search.tree import Forest
-from ald.steps import (
+from ald.options import AuditConfig, check_threads, several
+from ald.pipeline import (
     Progress,
     Split,
     assessment_terms,
@@ -48,10 +40,18 @@ from ald.steps import (
     stability,
     untested,
 )
-from ald.threads import available_threads
+from ald.profiles import Profile, count_profile
+from ald.questions import Question, joint_cells, questions
+from ald.ranking import joined
+from ald.results import finer
+from ald.results.candidates import Results, design_details
+from ald.results.details import Details, PeopleInMemory, Subject, details
+from ald.results.finding import Finding, finding
+from ald.search.adapting import design_effect
+from ald.search.forest.growth import GrowthRules
 
 if TYPE_CHECKING:
-    from ald.distributed import Distributed
+    from ald.remote.distributed import Distributed
     from ald.report.summary import Report
     from ald.report.svg import Picture
 
@@ -213,7 +213,7 @@ def _audit(
     if not isinstance(split, str):
         data, split = _own_data(data, split), "own"
     if engine is not None:
-        from ald.data.engines.opening import opened
+        from ald.remote.engines.opening import opened
 
         if progress is not None:
             progress("load", 0.0)
@@ -310,7 +310,7 @@ def run(
         if spread is None or not config.search or config.split == "own":
             raise
     if spread is not None:
-        from ald.distributed import audit_spread
+        from ald.remote.distributed import audit_spread
 
         return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
     digest = None if file is None else file.sha256()
@@ -661,26 +661,26 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole audit as plain data in the documented schema (docs/schema.md)."""
-        from ald.schema import audit_to_dict
+        from ald.results.document import audit_to_dict
 
         return audit_to_dict(self)
 
     def to_reduced_dict(self, candidates: int) -> dict[str, Any]:
         """The audit as plain data, with some candidates and the trees of listed groups only: what fits on a page."""
-        from ald.schema import reduced_to_dict
+        from ald.results.document import reduced_to_dict
 
         return reduced_to_dict(self, candidates)
 
     def to_json(self) -> str:
         """The whole audit as JSON. Same audit, same bytes."""
-        from ald.schema import audit_to_json
+        from ald.results.document import audit_to_json
 
         return audit_to_json(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Audit:
         """The audit that `to_json` wrote."""
-        from ald.schema import audit_from_json
+        from ald.results.document import audit_from_json
 
         return audit_from_json(text)
 

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ald.arrays import FloatArray, IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.errors import SettingError, nearest
 
 # Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ald.data.coded import AuditData, weighted_bincount
+from ald.data.inputs.reading import reading_of
+from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
-from ald.data.reading import reading_of
 from ald.data.roles import Roles
-from ald.data.sources import load
 from ald.data.table import stack
 from ald.errors import SettingError, nearest
 from ald.notions import SELECTION, RateCounter

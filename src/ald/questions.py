@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.config import AuditConfig
 from ald.data.coded import AuditData
 from ald.notions import CELLS, OUTCOME_CELLS, Notion
+from ald.options import AuditConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald.assess.assessment import Assessment
 from ald.data.coded import Attribute
-from ald.evaluation import Assessment
-from ald.search.rules import simplicity
-from ald.search.tree import CodedCriterion
-from ald.statistics import adjust
+from ald.groups.rules import simplicity
+from ald.groups.tree import CodedCriterion
+from ald.statistics.basics import adjust
 
 RANKINGS: Sequence[str] = ("confidence", "magnitude")
 

@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ald.baselines.cart import DEPTH, LEAF, TREES, feature_columns, features, search_cart, search_random_forest
 from ald.baselines.interface import Search
+from ald.groups.membership import count_members, member_mask
 from ald.notions import FNR, FPR, RateCounter
-from ald.search.membership import count_members, member_mask
 from tests.coded import PARITY, coded
 from tests.tables import people
 

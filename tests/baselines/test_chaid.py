@@ -11,8 +11,8 @@ from scipy.stats import chi2_contingency
 
 from ald.baselines.chaid import log_ways, merge_levels, search
 from ald.baselines.interface import Search
+from ald.groups.rules import decode
 from ald.notions import FNR, FPR, RateCounter
-from ald.search.rules import decode
 from tests.coded import PARITY, coded
 
 

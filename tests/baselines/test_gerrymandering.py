@@ -7,9 +7,9 @@ import pytest
 
 from ald.baselines.gerrymandering import audit_rate, features, search
 from ald.baselines.interface import Search
+from ald.groups.derived import extended
+from ald.groups.membership import member_mask
 from ald.notions import FNR, FPR, SELECTION, RateCounter
-from ald.search.derived import extended
-from ald.search.membership import member_mask
 from tests.coded import PARITY, coded
 
 

@@ -12,8 +12,8 @@ from ald.baselines.association_tree import search as search_contexts
 from ald.baselines.fliptest import flip_sets
 from ald.baselines.fliptest import search as search_flips
 from ald.baselines.interface import Search
-from ald.search.membership import member_mask
-from ald.search.rules import decode
+from ald.groups.membership import member_mask
+from ald.groups.rules import decode
 from tests.coded import PARITY, coded
 
 

@@ -11,9 +11,9 @@ import ald
 from ald.baselines import SYSTEMS, get_system
 from ald.baselines.interface import Search, propose, proposed
 from ald.datasets import make_synthetic
-from ald.search.derived import extended
-from ald.search.membership import count_members
-from ald.search.rules import decode
+from ald.groups.derived import extended
+from ald.groups.membership import count_members
+from ald.groups.rules import decode
 from tests.coded import PARITY, coded
 from tests.tables import decisions, people
 

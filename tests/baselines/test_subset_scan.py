@@ -11,8 +11,8 @@ import pytest
 import ald
 from ald.baselines.interface import Search
 from ald.baselines.subset_scan import Observed, Scored, against_predictions, scan, search
+from ald.groups.rules import decode
 from ald.notions import CELLS, FNR, FPR, SELECTION, RateCounter
-from ald.search.rules import decode
 from tests.coded import PARITY, coded
 
 
@@ -113,7 +113,7 @@ def test_score_of_one_level() -> None:
 
 def words(request: Search) -> list[str]:
     found = search(request)
-    from ald.search.derived import extended
+    from ald.groups.derived import extended
 
     attributes = extended(request.data, found.derived).attributes
     return [str(decode(criterion, attributes)) for criterion in found.criteria]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import ald
 from ald import ColumnError, InputError
 from ald.data.arrangement import HALF_WORDS, cluster_numbers, marked, own_halves, row_weights
+from ald.data.inputs.sources import load, load_halves
 from ald.data.roles import Roles
-from ald.data.sources import load, load_halves
 from tests.coded import coded
 from tests.tables import people
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.data.changes import CHANGE, class_edges, finer_edges
 from ald.data.coded import quantile_edges
 

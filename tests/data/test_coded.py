@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ald
+from ald.assess.assessment import assess
 from ald.data import coded
 from ald.data.coded import Attribute, AuditData, draw, encode, merge, numbered, weighted_bincount
 from ald.data.columns import compact, from_levels, from_numbers
-from ald.evaluation import assess
+from ald.groups.rules import candidates
 from ald.notions import NOTIONS, SELECTION, RateCounter
-from ald.search.counting import MemoryCounter, Routing
-from ald.search.growth import GrowthRules, grow
-from ald.search.rules import candidates
+from ald.search.forest.counting import MemoryCounter, Routing
+from ald.search.forest.growth import GrowthRules, grow
 from tests.tables import people
 
 # The three ways to draw, chosen by the limits: all people in a list, cell by cell, and in bulk.

@@ -10,9 +10,9 @@ import pytest
 import ald
 from ald.data import duplicates
 from ald.data.duplicates import repeated_rows
+from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
-from ald.data.sources import load
 from ald.notions import OUTCOME_CELLS
 from tests.tables import Columns, people, public_data
 

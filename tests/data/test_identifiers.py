@@ -13,7 +13,7 @@ import pytest
 
 import ald
 from ald.data.identifiers import FEW, Occurrences, cluster_hint, repeated_reason
-from ald.data.reading import Reading
+from ald.data.inputs.reading import Reading
 from tests.tables import Columns, people
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ald import ColumnError, SettingError
+from ald.data.inputs.sources import load
 from ald.data.outcomes import MOST_OUTCOMES, confusion_cells
 from ald.data.roles import Roles
-from ald.data.sources import load
 
 
 def cells(columns: dict[str, Any], **roles: Any) -> list[int]:

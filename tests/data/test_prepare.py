@@ -13,8 +13,8 @@ import pytest
 
 import ald
 from ald import AldError, ColumnError, InputError, SettingError
+from ald.data.inputs.sources import load
 from ald.data.prepare import Roles, prepare
-from ald.data.sources import load
 from ald.notions import OUTCOME_CELLS
 from tests.tables import decisions, people
 

@@ -14,9 +14,9 @@ import ald
 from ald import InputError
 from ald.data.coded import attribute_of, encode
 from ald.data.design import Design
+from ald.data.inputs.sources import load
 from ald.data.prepare import Prepared, prepare
 from ald.data.roles import Roles
-from ald.data.sources import load
 from ald.data.strata import BINS, Given, Strata, default_bins, in_strata
 from ald.notions import OUTCOME_CELLS
 from tests.tables import cutoff

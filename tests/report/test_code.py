@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Criterion, Interval, Levels
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report.code import to_pandas, to_sql
 from tests.tables import people
 

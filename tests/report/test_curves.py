@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ald.criterion import Interval, Levels
-from ald.details import Bin, Curve
+from ald.groups.criterion import Interval, Levels
 from ald.notions import FPR, SELECTION
 from ald.report.curves import axis_label, bin_label, curve_view
-from ald.statistics import newcombe, wilson
+from ald.results.details import Bin, Curve
+from ald.statistics.basics import newcombe, wilson
 
 AGES = Curve(
     attribute="age",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Audit
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report.excel import to_excel
 from ald.report.table import columns
 from tests.tables import decisions, hostile, people

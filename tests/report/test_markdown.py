@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 import ald
 from ald import Audit, SettingError
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report.markdown import code_block, code_span, escape
 from ald.report.table import printed
 from tests.tables import decisions, hostile, people

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Audit
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report import pdf
 from ald.report.words import shortened
 from tests.tables import decisions, hostile, people

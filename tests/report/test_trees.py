@@ -9,8 +9,8 @@ import pytest
 
 import ald
 from ald import Audit
+from ald.groups.rules import decode
 from ald.report.trees import tree_of
-from ald.search.rules import decode
 from tests.tables import decisions, people
 
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.baselines.interface import Ranked, Search
 from ald.data.coded import AuditData
+from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import RateCounter
-from ald.search.tree import CodedCondition, CodedCriterion
 
 DEPTH = 5
 LEAF = 100

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import AnyArray, IntArray
+from ald._core.arrays import AnyArray, IntArray
 from ald.baselines.interface import Ranked, Search, ranked_leaves
 from ald.baselines.paths import ForestBuilder
 from ald.data.coded import AuditData, weighted_bincount
 from ald.errors import SettingError
-from ald.search.tree import Forest
+from ald.groups.tree import Forest
 
 DEPTH = 8
 LEAF = 100

@@ -16,13 +16,13 @@ from math import lgamma
 
 import numpy as np
 
-from ald.arrays import FloatArray, IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.baselines.interface import Ranked, Search, statistics
 from ald.baselines.rounding import rounded_view
 from ald.data.coded import AuditData
+from ald.groups.derived import extended
 from ald.notions import RateCounter
-from ald.search.derived import extended
-from ald.statistics import chi2_2x2, chi2_log_sf
+from ald.statistics.basics import chi2_2x2, chi2_log_sf
 
 MERGE = 0.05
 SPLIT = 0.05

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ald.baselines.interface import Ranked, Search, ranked_leaves
-from ald.search.growth import GrowthRules, counter_of, grow
-from ald.search.tree import Forest
+from ald.groups.tree import Forest
+from ald.search.forest.growth import GrowthRules, counter_of, grow
 
 
 def search(request: Search) -> Ranked:

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.baselines.gerrymandering import features
 from ald.baselines.interface import Ranked, Search
 from ald.data.coded import AuditData, draw
 from ald.errors import SettingError
-from ald.search.tree import CodedCondition
+from ald.groups.tree import CodedCondition
 
 # People sampled from each group: the exact transport takes time with the cube of it.
 PEOPLE = 1000

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import FloatArray, IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.baselines.interface import Ranked, Search
 from ald.data.coded import Attribute, AuditData
-from ald.search.derived import Derived
-from ald.search.tree import CodedCondition
+from ald.groups.derived import Derived
+from ald.groups.tree import CodedCondition
 
 _NAMED = 4  # terms of the inequality that its name spells out
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ald.arrays import FloatArray
+from ald._core.arrays import FloatArray
 from ald.baselines import get_system
 from ald.baselines.paths import paths
 from ald.data.coded import AuditData
 from ald.errors import SettingError, nearest
+from ald.groups.derived import Derived, extended
+from ald.groups.membership import count_members
+from ald.groups.rules import Candidates, candidates, named_in
+from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import RateCounter
-from ald.search.derived import Derived, extended
-from ald.search.membership import count_members
-from ald.search.rules import Candidates, candidates, named_in
-from ald.search.splitting import two_sample
-from ald.search.tree import CodedCriterion, Forest
+from ald.search.forest.splitting import two_sample
 
 
 @dataclass(frozen=True, kw_only=True)

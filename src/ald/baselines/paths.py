@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.data.coded import AuditData
-from ald.search.membership import count_members
-from ald.search.tree import CodedCondition, CodedCriterion, Forest, Sides
+from ald.groups.membership import count_members
+from ald.groups.tree import CodedCondition, CodedCriterion, Forest, Sides
 
 _NAN = float("nan")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.search.derived import Derived
-from ald.search.tree import CodedCondition, CodedCriterion
+from ald.groups.derived import Derived
+from ald.groups.tree import CodedCondition, CodedCriterion
 
 
 @dataclass(frozen=True, kw_only=True)

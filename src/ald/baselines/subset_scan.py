@@ -23,18 +23,18 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.baselines.interface import Ranked, Search
 from ald.baselines.rounding import Rounded, rounded_view
-from ald.criterion import Criterion
 from ald.data.coded import AuditData
+from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
-from ald.data.sources import load
 from ald.errors import ColumnError
+from ald.groups.criterion import Criterion
+from ald.groups.derived import extended
+from ald.groups.rules import decode, named_in
 from ald.notions import OUTCOME_CELLS
-from ald.search.derived import extended
-from ald.search.rules import decode, named_in
 
 # Score of the log-likelihood ratio that every level named must be worth.
 PENALTY = 1.0

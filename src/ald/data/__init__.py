@@ -1,1 +1,1 @@
-"""LOAD and SPLIT: sources become columns, columns become coded audit data, and that becomes two halves."""
+"""LOAD and SPLIT: tables become coded audit data, and that becomes two halves."""

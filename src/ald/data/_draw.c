@@ -2,8 +2,8 @@
  *
  * A sample is a list of bits, one per person, in words of 64. Buffers come through the checked buffer protocol.
  */
-#include "../_buffers.h"
-#include "../_vectors.h"
+#include "../_core/_buffers.h"
+#include "../_core/_vectors.h"
 
 /* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
 typedef struct {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.arrays import BoolArray, FloatArray, IntArray
-from ald.criterion import Criterion
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coded import weighted_bincount
 from ald.data.columns import Column, is_interval_kind, parse_numbers
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, InputError, shorten
+from ald.groups.criterion import Criterion
 
 # Words for the two halves in a column that assigns rows: to the search, and to the assessment.
 HALF_WORDS = (("search", "assess"), ("train", "test"), ("d1", "d2"), ("development", "validation"), ("false", "true"))

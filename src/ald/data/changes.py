@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
-from ald.arrays import FloatArray, IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.data.coded import quantile_edges
 
 # A cut where the outcome changes must be worth a test with this p-value.

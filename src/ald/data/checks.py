@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ald.arrays import BoolArray
+from ald._core.arrays import BoolArray
 from ald.data.columns import Column
 from ald.errors import shorten
 

@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
-from ald.criterion import Condition, Interval, Levels
+from ald._core.arrays import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
+from ald._core.threads import in_threads
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
 from ald.data.drawing import Drawer, kept, people_drawn
-from ald.threads import in_threads
+from ald.groups.criterion import Condition, Interval, Levels
 
 # Up to this many rows identical rows are always merged; above it only where that pays.
 ALWAYS_MERGE = 1_000_000

@@ -16,9 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
-from ald.criterion import CLOSED, INTERVAL_KINDS, LEVEL_KINDS, Condition, Interval, Levels, format_bound, parse_bound
+from ald._core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from ald.errors import ColumnError, shorten
+from ald.groups.criterion import (
+    CLOSED,
+    INTERVAL_KINDS,
+    LEVEL_KINDS,
+    Condition,
+    Interval,
+    Levels,
+    format_bound,
+    parse_bound,
+)
 
 # What stands for "no value" in files whose other values in the column are numbers.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "#n/a", "missing"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald import kernels
-from ald.arrays import AnyArray, IntArray
+from ald._core import kernels
+from ald._core.arrays import AnyArray, IntArray
 
 # Samples as bits are for fewer people than this.
 _MOST_PEOPLE = 2**32 - 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ald.arrays import AnyArray, IntArray
+from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import ALWAYS_MERGE, AuditData, merge
 from ald.data.design import Design
 from ald.data.hashing import row_hashes

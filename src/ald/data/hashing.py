@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.arrays import AnyArray, IntArray
+from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import AuditData
 
 # Purposes of a draw.

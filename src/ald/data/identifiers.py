@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.errors import shorten
 
 # Unordered columns with more distinct values per row than this, and whole numbers that never repeat, identify

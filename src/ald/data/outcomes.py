@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ald.arrays import BoolArray, ByteArray, IntArray
+from ald._core.arrays import BoolArray, ByteArray, IntArray
 from ald.data import checks
 from ald.data.columns import Column, as_word
 from ald.data.roles import Roles

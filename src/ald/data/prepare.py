@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald.arrays import IntArray
-from ald.criterion import KINDS, Criterion
+from ald._core.arrays import IntArray
 from ald.data import checks
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
@@ -29,6 +28,7 @@ from ald.data.roles import Roles
 from ald.data.strata import Given, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
+from ald.groups.criterion import KINDS, Criterion
 
 
 @dataclass(frozen=True, kw_only=True)

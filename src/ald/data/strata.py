@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ald.arrays import CodeArray, FloatArray, IntArray
-from ald.criterion import Condition, Criterion, Levels
+from ald._core.arrays import CodeArray, FloatArray, IntArray
 from ald.data.changes import class_edges, finer_edges
 from ald.data.coded import Attribute, AuditData, design_effect, merged, numbered, weighted_bincount
 from ald.data.columns import compact
 from ald.errors import InputError, shorten
+from ald.groups.criterion import Condition, Criterion, Levels
 
 # Numbers are cut into about the cube root of the number of people, within these bounds: more bins leave less of the
 # factor's own effect inside a stratum, fewer leave more people to compare there.

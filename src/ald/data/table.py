@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.data.columns import Column, stack_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 

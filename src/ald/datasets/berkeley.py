@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from ald.arrays import AnyArray
+from ald._core.arrays import AnyArray
 
 # (department, gender): (admitted, rejected)
 _COUNTS = {

@@ -10,7 +10,7 @@ import csv
 
 import numpy as np
 
-from ald.arrays import AnyArray
+from ald._core.arrays import AnyArray
 from ald.datasets.public import PublicData, RemoteFile, check_structure, obtain, prepared_rows
 
 COMPAS = PublicData(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.arrays import AnyArray
+from ald._core.arrays import AnyArray
 from ald.datasets.public import PublicData, RemoteFile, check_structure, obtain, prepared_rows
 
 # Per column of words: its codes in the file.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ald.arrays import AnyArray, FloatArray
+from ald._core.arrays import AnyArray, FloatArray
 from ald.errors import SettingError
 
 Columns = dict[str, AnyArray]

@@ -1,6 +1,6 @@
 """A criterion as code that picks its members: a pandas filter, and a condition of SQL.
 
->>> from ald.criterion import Criterion, Interval, Levels
+>>> from ald.groups.criterion import Criterion, Interval, Levels
 >>> older_women = Criterion([Interval("age", "numeric", lower=60.0), Levels("sex", "nominal", ("F",))])
 >>> print(to_pandas(older_women))
 df[(df['age'] > 60) & (df['sex'] == 'F')]
@@ -14,7 +14,7 @@ import re
 from itertools import groupby
 from math import isfinite
 
-from ald.criterion import Condition, Criterion, Interval, format_bound, visible
+from ald.groups.criterion import Condition, Criterion, Interval, format_bound, visible
 
 
 def to_pandas(criterion: Criterion) -> str:

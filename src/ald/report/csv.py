@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report.table import columns, tabulated
 
 if TYPE_CHECKING:

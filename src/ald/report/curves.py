@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.arrays import IntArray
-from ald.criterion import Condition, Interval, format_bound
-from ald.details import Bin, Curve
+from ald._core.arrays import IntArray
+from ald.groups.criterion import Condition, Interval, format_bound
 from ald.notions import Rate, RateCounter
-from ald.statistics import newcombe, rounded, wilson
+from ald.results.details import Bin, Curve
+from ald.statistics.basics import newcombe, rounded, wilson
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from ald.criterion import visible
 from ald.errors import needed_extra
-from ald.findings import Finding
+from ald.groups.criterion import visible
 from ald.report.summary import Report
 from ald.report.table import Cell, Entry, Table, columns, confidence_text, tabulated
 from ald.report.words import shortened
+from ald.results.finding import Finding
 
 # Same audit, same bytes: the time that every workbook carries.
 _EPOCH = datetime(1980, 1, 1)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ald.criterion import visible
 from ald.errors import SettingError
+from ald.groups.criterion import visible
 from ald.report.summary import Card, Report
 from ald.report.table import Table, printed
 from ald.report.words import shortened

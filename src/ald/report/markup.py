@@ -12,7 +12,7 @@ import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from ald.criterion import visible
+from ald.groups.criterion import visible
 
 Content: TypeAlias = "str | int | Iterable[Content] | None"
 Attribute = str | int | float | bool | None

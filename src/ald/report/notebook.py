@@ -10,7 +10,6 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from ald.errors import InputError
-from ald.findings import Finding
 from ald.report.markup import Content, Markup, element
 from ald.report.palette import LIGHT, resolved
 from ald.report.pictures.groups import draw_groups
@@ -21,6 +20,7 @@ from ald.report.svg import Picture, standalone, style_sheet
 from ald.report.table import Cell, printed
 from ald.report.trees import tree_of
 from ald.report.words import shortened
+from ald.results.finding import Finding
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

@@ -12,8 +12,8 @@ from importlib import resources
 from typing import Any
 from xml.etree import ElementTree
 
-from ald.criterion import visible
 from ald.errors import needed_extra
+from ald.groups.criterion import visible
 from ald.report.curves import CurveView
 from ald.report.markup import Markup, number
 from ald.report.pictures.curve import draw_curve

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ald.config import AuditConfig
-from ald.criterion import quote
-from ald.findings import Finding, Finer, StratumResult
+from ald.groups.criterion import quote
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
+from ald.options import AuditConfig
 from ald.report.words import (
     confidence,
     count,
@@ -22,6 +21,7 @@ from ald.report.words import (
     signed,
     times,
 )
+from ald.results.finding import Finding, Finer, StratumResult
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from ald.config import AuditConfig
-from ald.details import Dropped
-from ald.findings import Finding
+from ald._core.version import __version__
 from ald.notions import Notion
+from ald.options import AuditConfig
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
 from ald.report.sentences import (
@@ -37,7 +36,8 @@ from ald.report.sentences import (
 from ald.report.table import Column, Entry, Table, confidence_text, ranked_table
 from ald.report.trees import Tree, tree_of
 from ald.report.words import confidence, count, interval, joined, p_value, percent, plain, readable, signed
-from ald.version import __version__
+from ald.results.details import Dropped
+from ald.results.finding import Finding
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

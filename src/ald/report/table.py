@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ald.findings import Finding
 from ald.notions import Notion, Rate
 from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
+from ald.results.finding import Finding
 
 if TYPE_CHECKING:
     from ald.auditing import Audit

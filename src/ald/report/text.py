@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ald.criterion import visible
+from ald.groups.criterion import visible
 from ald.report.law import profile_sections
 from ald.report.sentences import headline
 from ald.report.summary import LIMITATION, Section, facts, result

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald.criterion import format_bound
 from ald.data.coded import Attribute
-from ald.details import TreePeople
+from ald.groups.criterion import format_bound
+from ald.groups.tree import Forest
 from ald.notions import Notion, RateCounter
 from ald.report.words import shortened
-from ald.search.tree import Forest
-from ald.statistics import rounded
+from ald.results.details import TreePeople
+from ald.statistics.basics import rounded
 
 # Characters of a short branch.
 _SHORT = 18

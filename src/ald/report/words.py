@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ald.criterion import Condition, Criterion, Interval, format_bound
-from ald.findings import p_text
+from ald.groups.criterion import Condition, Criterion, Interval, format_bound
+from ald.results.finding import p_text
 
 Bounds = tuple[float | None, float | None]
 
@@ -132,7 +132,7 @@ def shortened(text: str, length: int) -> str:
 def readable(criterion: Criterion) -> Criterion:
     """The criterion with bounds of many decimals rounded, for people; code and documents have them whole.
 
-    >>> from ald.criterion import Interval
+    >>> from ald.groups.criterion import Interval
     >>> print(readable(Criterion([Interval("age", "numeric", 42.68637888710883, 65.0)])))
     42.69 < age <= 65
     """

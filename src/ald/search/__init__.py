@@ -1,1 +1,1 @@
-"""GROW: the conditional inference forest of Step 1, on D1 alone."""
+"""GROW: which groups are worth testing, found on D1 alone."""

@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from ald.arrays import IntArray
+from ald._core.arrays import IntArray
 from ald.data import coded
 from ald.data.coded import AuditData, weighted_bincount
 from ald.notions import RateCounter

@@ -10,13 +10,13 @@ from scipy import stats
 
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
+from ald.groups.rules import decode
 from ald.notions import FNR, FPR, RateCounter
 from ald.search.everyone.beyond import Beyond, Combinations, Together
 from ald.search.everyone.descriptions import descriptions
 from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import redrawn
-from ald.search.rules import decode
-from ald.search.scoring import Terms
+from ald.search.explore.scoring import Terms
 from tests.coded import PARITY, coded
 
 

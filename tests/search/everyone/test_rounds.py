@@ -10,11 +10,11 @@ from scipy import stats
 
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
+from ald.groups.rules import decode
 from ald.notions import ACCURACY, FNR, FPR, SELECTION, RateCounter
 from ald.search.everyone.rounds import Chance, Everyone, Taken, allowed_exceedances, chance
 from ald.search.everyone.shuffles import LANES
-from ald.search.rules import decode
-from ald.search.scoring import Terms
+from ald.search.explore.scoring import Terms
 from tests.coded import PARITY, coded
 
 

@@ -11,10 +11,10 @@ from scipy import stats
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
 from ald.notions import ACCURACY, FNR, FPR, SELECTION, RateCounter
-from ald.score import Tables
 from ald.search.everyone.rounds import Everyone, Taken
 from ald.search.everyone.sizes import Size, _shared, expected_size, size
-from ald.search.scoring import Terms
+from ald.search.explore.scoring import Terms
+from ald.statistics.score import Tables
 from tests.coded import PARITY, coded
 
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ald.arrays import FloatArray, IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.data.coded import AuditData
+from ald.groups.tree import CodedCriterion
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from ald.search.everyone import _numpy_lanes
 from ald.search.everyone.descriptions import Descriptions, descriptions
 from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import LANES, shuffled
 from ald.search.everyone.strongest import Round
-from ald.search.scoring import Scorer, Terms
-from ald.search.tree import CodedCriterion
+from ald.search.explore.scoring import Scorer, Terms
 from tests.coded import PARITY, coded
 
 RATES = {"y": PARITY, "both": RateCounter([FPR, FNR], 4)}

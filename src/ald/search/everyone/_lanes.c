@@ -6,8 +6,8 @@
  * that is written there. Buffers come through the checked buffer protocol, and their lengths and all places in them are
  * checked before the GIL is released. Codes are trusted: a code is below its column's size.
  */
-#include "../../_buffers.h"
-#include "../../_vectors.h"
+#include "../../_core/_buffers.h"
+#include "../../_core/_vectors.h"
 
 #define WORDS 8
 #define LANES (WORDS * 64)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ald.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 
 WORDS = 8
 LANES = 64 * WORDS

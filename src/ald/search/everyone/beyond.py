@@ -19,21 +19,21 @@ from math import log
 
 import numpy as np
 
-from ald import kernels
-from ald.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald._core import kernels
+from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald._core.threads import in_threads
 from ald.data.coded import AuditData, numbered
 from ald.data.columns import compact
+from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
 from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.rounds import SHUFFLES, Chance, chance
 from ald.search.everyone.shuffles import LANES, redrawn
-from ald.search.scoring import Terms
-from ald.search.tables import joint_tables
-from ald.search.tree import CodedCriterion
-from ald.statistics import chi2_log_sf
-from ald.stratified import SPREAD
-from ald.threads import in_threads
+from ald.search.explore.scoring import Terms
+from ald.search.explore.tables import joint_tables
+from ald.statistics.basics import chi2_log_sf
+from ald.statistics.stratified import SPREAD
 
 # Cells of a combination that are looked at, missing values included.
 _MOST_CELLS = 200

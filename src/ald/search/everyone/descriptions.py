@@ -12,12 +12,12 @@ from math import comb, prod
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald.data.coarse import CoarseColumn, CoarseView, coarse_view, coarser
 from ald.data.coded import AuditData
-from ald.search.coarse import CoarseColumn, CoarseView, coarse_view, coarser
-from ald.search.prices import Prices
-from ald.search.tree import CodedCondition, CodedCriterion
-from ald.statistics import chi2_isf
+from ald.groups.tree import CodedCondition, CodedCriterion
+from ald.search.explore.prices import Prices
+from ald.statistics.basics import chi2_isf
 
 # Bins per attribute, by how many attributes are combined.
 BINS = {2: 6, 3: 3}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald.arrays import AnyArray, ByteArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, ByteArray, FloatArray, IntArray
 from ald.data.coded import AuditData
 from ald.notions import RateCounter
 

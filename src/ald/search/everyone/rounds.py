@@ -13,20 +13,20 @@ from math import floor, log
 
 import numpy as np
 
-from ald.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import AuditData, numbered
+from ald.groups.membership import member_mask
+from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
-from ald.search.conditions import Conditions
 from ald.search.everyone.descriptions import Descriptions, descriptions
 from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.shuffles import blocks_of, shuffled
 from ald.search.everyone.strongest import SAME, Round
-from ald.search.membership import member_mask
-from ald.search.representatives import correlation, simplest
-from ald.search.scoring import Scorer, Terms
-from ald.search.sharpen import Sharpener
-from ald.search.tree import CodedCriterion
-from ald.stratified import cmh_statistics
+from ald.search.explore.conditions import Conditions
+from ald.search.explore.representatives import correlation, simplest
+from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.sharpen import Sharpener
+from ald.statistics.stratified import cmh_statistics
 
 # Shuffles per round, if nothing else is asked for.
 SHUFFLES = 999

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald import kernels
-from ald.arrays import AnyArray, FloatArray, IntArray
+from ald._core import kernels
+from ald._core.arrays import AnyArray, FloatArray, IntArray
 from ald.data.hashing import salt
 from ald.search.everyone.layout import Layout
 

@@ -14,22 +14,22 @@ from math import exp
 import numpy as np
 from scipy import special
 
-from ald.arrays import BoolArray, FloatArray, IntArray
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coded import AuditData, numbered
 from ald.data.hashing import drawn, row_hashes, salt
+from ald.groups.membership import member_mask
+from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
-from ald.score import Tables
-from ald.search.conditions import Conditions
 from ald.search.everyone.descriptions import Descriptions, descriptions
 from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import RESPLIT, own_outcomes
 from ald.search.everyone.strongest import Round
-from ald.search.membership import member_mask
-from ald.search.scoring import Scorer, Terms
-from ald.search.sharpen import Sharpener
-from ald.search.tree import CodedCriterion
-from ald.statistics import chi2_isf
-from ald.stratified import mantel_haenszel
+from ald.search.explore.conditions import Conditions
+from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.sharpen import Sharpener
+from ald.statistics.basics import chi2_isf
+from ald.statistics.score import Tables
+from ald.statistics.stratified import mantel_haenszel
 
 # Random halvings on which a group is found anew, both ways round.
 SPLITS = 20

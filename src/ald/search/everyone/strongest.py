@@ -15,17 +15,17 @@ from functools import partial
 
 import numpy as np
 
-from ald import kernels
-from ald.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald._core import kernels
+from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
+from ald._core.threads import in_threads
 from ald.data.columns import compact
+from ald.groups.tree import CodedCriterion
 from ald.search.everyone.descriptions import Batch, Descriptions, Single
 from ald.search.everyone.layout import Layout
 from ald.search.everyone.shuffles import LANES
-from ald.search.tables import joint_tables
-from ald.search.tree import CodedCriterion
-from ald.statistics import chi2_log_sf
-from ald.stratified import SPREAD
-from ald.threads import in_threads
+from ald.search.explore.tables import joint_tables
+from ald.statistics.basics import chi2_log_sf
+from ald.statistics.stratified import SPREAD
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
 SAME = 0.6

@@ -1,0 +1,1 @@
+"""ASSESS: every candidate is tested on D2, which the search never saw."""

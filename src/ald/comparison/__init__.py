@@ -1,0 +1,1 @@
+"""Two models on the same people: which groups gain or lose."""

@@ -1,0 +1,1 @@
+"""LOAD: files, databases, DataFrames and dictionaries of arrays become tables of columns."""

@@ -1,0 +1,184 @@
+"""How many people of coded data satisfy criteria, by confusion cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ald._core import _numpy_kernel, kernels
+from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
+from ald._core.threads import in_threads
+from ald.data.coded import Attribute, AuditData, numbered
+from ald.groups.tree import CodedCondition, CodedCriterion, Forest
+from ald.search.forest import packed
+
+_WORTH_A_THREAD = 1_000_000
+# Memberships that are put together before patterns are numbered: numbers of rows times so many bits fit 63.
+_BITS_AT_ONCE = 24
+
+
+def count_members(criteria: Sequence[CodedCriterion], data: AuditData, threads: int = 1) -> IntArray:
+    """Counts per criterion and cell: [criteria, cells]. Membership is the criterion's alone, never a tree's routing."""
+    members = Members(criteria, data.attributes)
+    return members.count(data, threads)[members.which]
+
+
+class Members:
+    """Criteria made ready for their members to be counted, in any data with these attributes.
+
+    criteria: every different one once; which: the number of every one that was given among these.
+    """
+
+    def __init__(self, criteria: Sequence[CodedCriterion], attributes: Sequence[Attribute]) -> None:
+        number: dict[CodedCriterion, int] = {}
+        of_each = (number.setdefault(criterion, len(number)) for criterion in criteria)
+        self.which = np.fromiter(of_each, np.int64, len(criteria))
+        self.criteria = list(number)
+        self.attributes = attributes
+        self._lengths = np.array([len(criterion) for criterion in self.criteria], dtype=np.int64)
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """Counts per different criterion and cell."""
+        out = np.zeros((len(self.criteria), data.n_cells), dtype=np.int64)
+        # Rows by cell, so that each cell's sum runs over neighbours.
+        order = np.argsort(data.cells, kind="stable")
+        named = {condition.attribute for criterion in self.criteria for condition in criterion}
+        codes = [code[order] if k in named else code for k, code in enumerate(data.codes)]
+        by_cell = codes, data.counts if data.one_each else data.counts[order]
+        bounds = np.searchsorted(data.cells[order], np.arange(data.n_cells + 1)).astype(np.int64)
+        work = (1 + self._lengths) * len(data.cells)
+        parts = kernels.chunks(work, threads, _WORTH_A_THREAD) if len(self.criteria) else []
+
+        def count(part: slice) -> None:
+            kernels.kernel().members(*by_cell, bounds, *self._part(part), out[part])
+
+        in_threads(count, parts, threads)
+        return out
+
+    def _part(self, part: slice) -> tuple[AnyArray, ...]:
+        """The kernel's arrays for some of the criteria: only the conditions that these have."""
+        conditions, tables, offsets, used = self._arrays
+        start, end = offsets[part.start], offsets[part.stop]
+        offsets, used = offsets[part.start : part.stop + 1] - start, used[start:end]
+        if len(offsets) <= len(self.criteria):
+            own, used = np.unique(used, return_inverse=True)
+            conditions = np.ascontiguousarray(conditions[:, own])
+        return *conditions, tables, offsets, used
+
+    @cached_property
+    def _arrays(self) -> tuple[IntArray, ByteArray, IntArray, IntArray]:
+        """Every different condition once (attribute, low, high, place of its table), all tables, and per criterion the
+        numbers of its conditions."""
+        number: dict[CodedCondition, int] = {}
+        used = [number.setdefault(condition, len(number)) for criterion in self.criteria for condition in criterion]
+        tables = [_table(condition, self.attributes) for condition in number if condition.levels]
+        ends = np.cumsum([len(table) for table in tables])
+        tables_at = np.full(len(number), -1, dtype=np.int64)
+        named = [k for condition, k in number.items() if condition.levels]
+        tables_at[named] = np.concatenate([[0], ends])[: len(tables)]
+        joined = np.concatenate(tables).astype(np.uint8) if tables else np.zeros(1, np.uint8)
+        columns = np.array([condition[:3] for condition in number], dtype=np.int64).reshape(-1, 3).T
+        offsets = np.concatenate([[0], np.cumsum(self._lengths)]).astype(np.int64)
+        conditions = np.ascontiguousarray(np.vstack([columns, tables_at]))
+        return conditions, joined, offsets, np.array(used, dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Leaves:
+    """Criteria that are paths to leaves of a forest: everyone is sent down its trees instead of held against each.
+
+    at: the positions of the leaves in the forest; `present`: per ordered attribute with levels those that its criteria
+    name. A value that a split does not name goes nowhere, so that this counts members, not where trees route people.
+    """
+
+    forest: Forest
+    at: IntArray
+    present: Mapping[int, list[int]]
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """As `count_members`: [criteria, cells]."""
+        forest = self.forest
+        sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        tables_at, tables = self._tables(sizes)
+        if packed.available(data):
+            return packed.count_leaves(data, forest, (tables_at, tables), threads)[self.at]
+        out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
+        roots = np.flatnonzero(forest.parent < 0)
+        _numpy_kernel.descend(
+            data.codes, data.cells, data.counts, roots, forest.attribute, forest.left, forest.right, forest.cut,
+            tables_at, tables, sizes, data.n_cells, out,
+        )  # fmt: skip
+        return np.asarray(out[self.at])
+
+    def everywhere(self, data: AuditData, threads: int = 1) -> IntArray:
+        """People at every node of the forest, by packed rows: [nodes, cells]."""
+        sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        return packed.count_leaves(data, self.forest, self._tables(sizes), threads, everywhere=True)
+
+    def _tables(self, sizes: IntArray) -> tuple[IntArray, ByteArray]:
+        """Per node whose split names levels: where its table starts (-1 for others), and all tables.
+
+        A table has an entry per code: 1 for left, 0 for right, 2 for neither.
+        """
+        forest = self.forest
+        ordered = np.flatnonzero(np.isin(forest.attribute, list(self.present)))
+        sides = forest.sides
+        nodes = np.concatenate([sides.nodes, ordered])
+        ends = np.cumsum(sizes[forest.attribute[nodes]])
+        tables_at = np.full(forest.n_nodes, -1, dtype=np.int64)
+        tables_at[nodes] = np.concatenate([[0], ends])[: len(nodes)]
+        tables = np.full(int(ends[-1]) if len(nodes) else 1, 2, dtype=np.uint8)
+        starts = np.repeat(tables_at[sides.nodes], np.diff(sides.offsets))
+        tables[starts + sides.codes] = sides.is_left
+        for node in ordered.tolist():
+            codes = np.array(self.present[int(forest.attribute[node])])
+            tables[tables_at[node] + codes] = codes <= forest.cut[node]
+        return tables_at, tables
+
+
+class NodeMembers(Members):
+    """The criteria of all nodes of a forest. Everyone is sent down its trees, where these can be packed."""
+
+    def __init__(self, forest: Forest, attributes: Sequence[Attribute]) -> None:
+        super().__init__(forest.criteria([attribute.size for attribute in attributes]), attributes)
+        self._leaves = Leaves(forest=forest, at=np.flatnonzero(forest.is_leaf), present={})
+        # Of every different criterion one of the nodes that have it.
+        self._node = np.zeros(len(self.criteria), np.int64)
+        self._node[self.which] = np.arange(len(self.which))
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """As held against every criterion."""
+        if not packed.available(data) or len(self.criteria) == 0:
+            return super().count(data, threads)
+        return self._leaves.everywhere(data, threads)[self._node]
+
+
+def _table(condition: CodedCondition, attributes: Sequence[Attribute]) -> BoolArray:
+    table = np.zeros(attributes[condition.attribute].size + 1, dtype=bool)
+    table[list(condition.levels)] = True
+    return table
+
+
+def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
+    """Which rows of coded data satisfy a criterion."""
+    mask = np.ones(len(data.cells), dtype=bool)
+    for condition in criterion:
+        code = data.codes[condition.attribute]
+        if condition.levels:
+            mask &= _table(condition, data.attributes)[code]
+        else:
+            mask &= (code >= condition.low) & (code < condition.high)
+    return mask
+
+
+def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
+    """The stratum of every row: its pattern of membership, numbered over the patterns that occur."""
+    pattern = np.zeros(len(masks[0]), dtype=np.int64)
+    for i, mask in enumerate(masks):
+        if i and i % _BITS_AT_ONCE == 0:
+            pattern = numbered(pattern)[1]
+        pattern = 2 * pattern + mask
+    return numbered(pattern)[1]

@@ -1,5 +1,0 @@
-"""The language of criteria, as in `sex == 'F' and age > 60`: tokens, syntax, meaning. Nothing is evaluated."""
-
-from ald.language.meaning import mentioned, parse
-
-__all__ = ["mentioned", "parse"]

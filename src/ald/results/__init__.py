@@ -1,0 +1,1 @@
+"""What an audit found, as plain values: candidates, findings, details, and the JSON document."""

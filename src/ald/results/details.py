@@ -1,0 +1,321 @@
+"""What a report shows beyond the findings, counted on D2: groups without one of their conditions, and rates along
+the attributes that listed groups use.
+
+Nothing here decides anything: the groups and their order are fixed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ald._core.arrays import FloatArray, IntArray
+from ald.assess.assessment import Assessment, Terms, assess_given
+from ald.data.coarse import coarse_view
+from ald.data.coded import Attribute, AuditData
+from ald.data.columns import compact
+from ald.groups.membership import count_members
+from ald.groups.tree import CodedCriterion, Forest
+from ald.notions import Notion
+from ald.remote.counting import people_along
+from ald.search.adapting import as_counts
+from ald.statistics.basics import rounded
+
+# Bins of a number along which rates are shown, and levels shown one by one.
+BINS = 24
+LEVELS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """A piece of an attribute with its people per confusion cell.
+
+    Numbers and dates: the `first` and `last` value that occur in it. Levels: their names, of a run of ordered levels
+    the first and the last, and none for the rest of many; `n_levels` is their number. The level None is "missing".
+    """
+
+    counts: tuple[int, ...]
+    first: float | None = None
+    last: float | None = None
+    levels: tuple[str | None, ...] = ()
+    n_levels: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The people of D2 along one attribute: numbers in bins of about equal size, levels as they are."""
+
+    attribute: str
+    kind: str
+    bins: tuple[Bin, ...]
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dropped:
+    """A listed group without its condition on one attribute, compared as the group is; the interval is for it alone.
+
+    `within`: those who satisfy the other conditions, along this attribute, in the bins of its curve.
+    """
+
+    attribute: str
+    size: int
+    share: float
+    psi: float | None
+    rates_inside: dict[str, float | None]
+    rates_outside: dict[str, float | None]
+    interval: tuple[float | None, float | None]
+    undefined: str
+    within: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreePeople:
+    """The people of D2 in every node of a search tree, per confusion cell, by the conditions that lead there."""
+
+    tree: int
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
+
+    A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
+    from, as D2 sees them.
+    """
+
+    curves: tuple[Curve, ...] = ()
+    dropped: tuple[tuple[Dropped, ...], ...] = ()
+    trees: tuple[TreePeople, ...] = ()
+
+    def people_of_tree(self, tree: int) -> TreePeople | None:
+        """The people of D2 in the nodes of this tree, if they were counted."""
+        return next((people for people in self.trees if people.tree == tree), None)
+
+    def curve(self, attribute: str, outcome: str | None = None) -> Curve:
+        """The curve of this attribute, for this outcome if there are several."""
+        return next(curve for curve in self.curves if (curve.attribute, curve.outcome) == (attribute, outcome))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The details as plain data (the schema's `details`)."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> Details:
+        """The inverse of `to_dict`, also of what JSON makes of it."""
+        curves = tuple(
+            Curve(
+                attribute=curve["attribute"],
+                kind=curve["kind"],
+                outcome=curve["outcome"],
+                bins=tuple(
+                    Bin(**bin_ | {"counts": tuple(bin_["counts"]), "levels": tuple(bin_["levels"])})
+                    for bin_ in curve["bins"]
+                ),
+            )
+            for curve in entry["curves"]
+        )
+        dropped = tuple(
+            tuple(
+                Dropped(
+                    **one
+                    | {"interval": tuple(one["interval"]), "within": tuple(tuple(counts) for counts in one["within"])}
+                )
+                for one in group
+            )
+            for group in entry["dropped"]
+        )
+        trees = tuple(
+            TreePeople(tree=tree["tree"], counts=tuple(tuple(cells) for cells in tree["counts"]))
+            for tree in entry["trees"]
+        )
+        return cls(curves=curves, dropped=dropped, trees=trees)
+
+
+class People(Protocol):
+    """D2 as details ask for it: people along an attribute, of everyone or of a group, and the test of a group."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """What is known of everyone."""
+
+    def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+        """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
+
+    def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
+        """People who satisfy each of these criteria, per cell: [criteria, cells]."""
+
+    def assessed(
+        self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
+    ) -> Assessment:
+        """The assessment of one group, within the strata of those before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleInMemory:
+    """D2 in memory; people of surveys count by their weights along attributes."""
+
+    data: AuditData
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.data.attributes
+
+    @cached_property
+    def _counted(self) -> AuditData:
+        return as_counts(self.data)
+
+    def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+        return people_along(self._counted, attribute, criterion)
+
+    def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
+        return count_members(criteria, self._counted)
+
+    def assessed(
+        self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
+    ) -> Assessment:
+        return assess_given(before, criterion, self.data, notion, terms)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there.
+
+    before: the groups within whose strata it was compared.
+    """
+
+    criterion: CodedCriterion
+    before: tuple[CodedCriterion, ...] = ()
+    notion: Notion
+    outcome: str | None
+    people: People
+
+    @property
+    def parts(self) -> list[tuple[int, CodedCriterion]]:
+        """Per condition, by name, its attribute and the other conditions; a group of one condition has no parts."""
+        if len(self.criterion) < 2:
+            return []
+        named = sorted(self.criterion, key=lambda c: self.people.attributes[c.attribute].name)
+        return [(c.attribute, tuple(other for other in self.criterion if other != c)) for c in named]
+
+
+def details(subjects: Sequence[Subject], terms: Terms) -> Details:
+    """Curves and dropped conditions of these groups, counted on D2; curves of surveys count people by their weights."""
+    curves: list[Curve] = []
+    dropped: dict[int, tuple[Dropped, ...]] = {}
+    for outcome in dict.fromkeys(subject.outcome for subject in subjects):
+        here = {i: subject for i, subject in enumerate(subjects) if subject.outcome == outcome}
+        people = next(iter(here.values())).people
+        used = sorted({condition.attribute for subject in here.values() for condition in subject.criterion})
+        lines = {a: _Line(people.attributes[a], people.along(a)) for a in used}
+        curves += [line.curve(outcome) for line in lines.values()]
+        for i, subject in here.items():
+            dropped[i] = tuple(_dropped(subject, people, *part, terms, lines) for part in subject.parts)
+    return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
+
+
+def people_of_trees(forest: Forest, numbers: Sequence[int], people: People, first: int = 0) -> tuple[TreePeople, ...]:
+    """Some trees of a forest, counted on D2. first: the number that the forest's first tree has in the audit."""
+    numbers = sorted(set(numbers))
+    criteria = forest.criteria([attribute.size for attribute in people.attributes])
+    nodes = [np.flatnonzero(forest.tree == number).tolist() for number in numbers]
+    counts = people.members([criteria[i] for at in nodes for i in at]).tolist()
+    ends = np.cumsum([0, *map(len, nodes)]).tolist()
+    return tuple(
+        TreePeople(tree=first + number, counts=tuple(tuple(cells) for cells in counts[start:end]))
+        for number, start, end in zip(numbers, ends[:-1], ends[1:], strict=True)
+    )
+
+
+class _Line:
+    """One attribute in the bins of a coarse view, and which of its bins are shown together."""
+
+    def __init__(self, attribute: Attribute, people: IntArray) -> None:
+        """people: everyone per code (the last one: missing) and cell."""
+        codes, cells = np.nonzero(people)
+        data = AuditData(
+            attributes=(attribute,),
+            codes=(compact(codes, attribute.size),),
+            cells=cells.astype(np.uint8),
+            counts=people[codes, cells],
+            n_cells=people.shape[1],
+        )
+        self.attribute, self.present = attribute, np.unique(codes)
+        self.column = coarse_view(data, BINS).columns[0]
+        # Codes that nobody has are in no bin, and add nothing to the first.
+        self.bins = np.zeros(attribute.size + 1, np.int64)
+        self.bins[codes] = self.column.bins
+        self.table = self._binned(people)
+        self.pieces = self._pieces()
+
+    def _binned(self, people: IntArray) -> IntArray:
+        """People per bin (the last one: missing) and cell."""
+        out = np.zeros((self.column.n + 1, people.shape[1]), np.int64)
+        np.add.at(out, self.bins, people)
+        return out
+
+    def _pieces(self) -> list[IntArray]:
+        """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
+        n, people = self.column.n, self.table.sum(axis=1)
+        missing = [np.array([n])] if people[n] else []
+        bins = np.arange(n)
+        if not self.column.nominal or n <= LEVELS:
+            return [*(bins[[b]] for b in bins.tolist() if people[b]), *missing]
+        order = np.argsort(-people[:n], kind="stable")
+        return [*(bins[[b]] for b in np.sort(order[:LEVELS]).tolist()), np.sort(order[LEVELS:]), *missing]
+
+    def curve(self, outcome: str | None) -> Curve:
+        """Everyone along the attribute."""
+        bins = tuple(self._bin(piece, self.present) for piece in self.pieces)
+        return Curve(attribute=self.attribute.name, kind=self.attribute.kind, bins=bins, outcome=outcome)
+
+    def _bin(self, piece: IntArray, present: IntArray) -> Bin:
+        counts, start = _summed(self.table, piece), int(piece[0])
+        if start == self.column.n:
+            return Bin(counts=counts, levels=(None,), n_levels=1)
+        levels, values = self.attribute.levels, self.attribute.values
+        if self.column.nominal:
+            names = (levels[int(self.column.levels[start])],) if len(piece) == 1 else ()
+            return Bin(counts=counts, levels=names, n_levels=len(piece))
+        from_, to = np.searchsorted(present, self.column.edges[[start, start + 1]]).tolist()
+        first, last = int(present[from_]), int(present[to - 1])
+        if values is not None:
+            return Bin(counts=counts, first=float(values[first]), last=float(values[last]))
+        return Bin(counts=counts, levels=tuple(dict.fromkeys((levels[first], levels[last]))), n_levels=to - from_)
+
+    def within(self, people: IntArray) -> tuple[tuple[int, ...], ...]:
+        """Some people, given per code and cell, per bin and cell."""
+        table = self._binned(people)
+        return tuple(_summed(table, piece) for piece in self.pieces)
+
+
+def _summed(table: IntArray, piece: IntArray) -> tuple[int, ...]:
+    return tuple(table[piece].sum(axis=0).tolist())
+
+
+def _dropped(
+    subject: Subject, people: People, attribute: int, others: CodedCriterion, terms: Terms, lines: Mapping[int, _Line]
+) -> Dropped:
+    assessment = subject.people.assessed(others, subject.before, subject.notion, replace(terms, exact=True))
+    intervals = assessment.intervals(terms.level)
+    return Dropped(
+        attribute=people.attributes[attribute].name,
+        size=int(assessment.size[0]),
+        share=float(rounded(assessment.share[0]) or 0.0),
+        psi=rounded(assessment.psi[0]),
+        rates_inside=_by_rate(assessment, assessment.rate_in),
+        rates_outside=_by_rate(assessment, assessment.rate_out),
+        interval=(rounded(intervals.low[0]), rounded(intervals.high[0])),
+        undefined=assessment.reason(0),
+        within=lines[attribute].within(people.along(attribute, others)),
+    )
+
+
+def _by_rate(assessment: Assessment, values: FloatArray) -> dict[str, float | None]:
+    rates = assessment.notion.rates
+    return {rate.key: rounded(value) for rate, value in zip(rates, values[:, 0].tolist(), strict=True)}

@@ -1,0 +1,398 @@
+"""The audit as a document: `schema: 1`, described in docs/schema.md."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from itertools import pairwise
+from math import isfinite
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from ald._core.version import __version__
+from ald.assess.power import Detectable
+from ald.data.outcomes import OutcomeSummary
+from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
+from ald.errors import InputError, shorten
+from ald.groups.tree import Forest
+from ald.notions import Notion, Rate
+from ald.options import AuditConfig
+from ald.profiles import Profile
+from ald.results.details import Details
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.auditing import Audit
+
+SCHEMA = 1
+
+# What a document must hold, as far as it is read: a type, [of each], {"*": of each}, {"name": of it}, or alternatives.
+_NUMBER = (float, NoneType)
+_TEXT = (str, NoneType)
+_BY_RATE = {"*": _NUMBER}
+_COUNT = (int, NoneType)
+_CONDITIONS = [{"attribute": str, "kind": str}]
+_STRATUM = {
+    "criterion": str,
+    "conditions": _CONDITIONS,
+    "size": int,
+    "size_outside": int,
+    "rates_inside": _BY_RATE,
+    "rates_outside": _BY_RATE,
+    "parts": _BY_RATE,
+    "weight": float,
+}
+_FINDING = {
+    "criterion": str,
+    "conditions": _CONDITIONS,
+    "size": int,
+    "share": float,
+    "psi": _NUMBER,
+    "parts": _BY_RATE,
+    "rates_inside": _BY_RATE,
+    "rates_outside": _BY_RATE,
+    "ratios": _BY_RATE,
+    "interval": [_NUMBER],
+    "part_intervals": {"*": [_NUMBER]},
+    "counts_inside": {"*": int},
+    "counts_outside": {"*": int},
+    "statistic": _NUMBER,
+    "df": int,
+    "p_value": _NUMBER,
+    "log10_p": _NUMBER,
+    "p_adjusted": _NUMBER,
+    "log10_p_adjusted": _NUMBER,
+    "tree": _COUNT,
+    "node": _COUNT,
+    "notion": str,
+    "outcome": _TEXT,
+    "people": _COUNT,
+    "psi_crude": _NUMBER,
+    "psi_by_chance": _NUMBER,
+    "given_groups": [{"criterion": str, "conditions": _CONDITIONS}],
+    "strata": [_STRATUM],
+    "finer": [
+        {
+            "factor": str,
+            "strata": int,
+            **dict.fromkeys(("psi", "p_adjusted", "log10_p_adjusted"), _NUMBER),
+            **dict.fromkeys(("turned", "holds"), bool),
+        }
+    ],
+    "test": str,
+    "interval_level": float,
+    "interval_unadjusted": [_NUMBER],
+    "also": [{"criterion": str, "conditions": _CONDITIONS, "size": int, "overlap": float}],
+    "stability": _NUMBER,
+    "undefined": str,
+}
+_DOCUMENT = {
+    "version": str,
+    "notions": [
+        {
+            "name": str,
+            "description": str,
+            "rates": [{"key": str, "name": str, "hits": str, "base": str, "better": str}],
+        }
+    ],
+    "config": {
+        "outcome": (str, NoneType, [str]),
+        "favourable": (str, NoneType, [_TEXT]),
+        **dict.fromkeys(("prediction", "truth", "cluster", "survey_weights"), _TEXT),
+        "given": [str],
+        "groups_of_interest": [str],
+    },
+    "data": {
+        "rows": int,
+        "outcomes": [{"name": str, "negative": str, "positive": str}],
+        "cells": {"*": int},
+        "attributes": [{"name": str, "kind": str, "distinct": int, "missing": int}],
+        "left_out": [{"name": str, "reason": str}],
+        "warnings": [str],
+        "rows_search": int,
+        "rows_assess": int,
+        **dict.fromkeys(("clusters", "clusters_search", "clusters_assess", "strata"), _COUNT),
+    },
+    "p_any": float,
+    "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
+    "groups": [_FINDING],
+    "named": [_FINDING],
+    "details": {
+        "curves": [
+            {
+                "attribute": str,
+                "kind": str,
+                "outcome": _TEXT,
+                "bins": [{"counts": [int], "first": _NUMBER, "last": _NUMBER, "levels": [_TEXT], "n_levels": int}],
+            }
+        ],
+        "dropped": [
+            [
+                {
+                    "attribute": str,
+                    "size": int,
+                    "share": float,
+                    "psi": _NUMBER,
+                    "rates_inside": _BY_RATE,
+                    "rates_outside": _BY_RATE,
+                    "interval": [_NUMBER],
+                    "undefined": str,
+                    "within": [[int]],
+                }
+            ]
+        ],
+        "trees": [{"tree": int, "counts": [[int]]}],
+    },
+    "profile": (
+        NoneType,
+        {
+            "name": str,
+            "columns": {"*": str},
+            "tables": [
+                {
+                    "roles": [str],
+                    "categories": [{"names": [str], "people": int, "selected": int}],
+                    "unknown": int,
+                }
+            ],
+        },
+    ),
+    "candidates": [_FINDING],
+    "significant": [int],
+    "forest": {
+        "trees": int,
+        "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
+        **{name: [int] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
+        "counts": [[int]],
+        "sides": {"*": [[int]]},
+        "statistic": [_NUMBER],
+        "log_p": [_NUMBER],
+    },
+}
+
+
+def audit_to_dict(audit: Audit) -> dict[str, Any]:
+    """The audit as plain data: only text, numbers, true, false, null, lists and dictionaries."""
+    return _to_dict(audit, audit.candidates, audit.forest)
+
+
+def reduced_to_dict(audit: Audit, candidates: int) -> dict[str, Any]:
+    """The same with some candidates only, and without trees that no listed group comes from; `reduced` counts both."""
+    trees = {finding.tree for finding in audit.groups if finding.tree is not None}
+    document = _to_dict(audit, audit.first_candidates(candidates), audit.forest.only(trees))
+    left_out = {
+        "trees": audit.forest.n_trees - len(trees),
+        "candidates": audit.n_candidates - len(document["candidates"]),
+    }
+    return {"schema": document.pop("schema"), "reduced": left_out, **document}
+
+
+def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dict[str, Any]:
+    config = {field.name: getattr(audit.config, field.name) for field in fields(AuditConfig) if field.name != "notion"}
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "notions": [_plain(asdict(notion)) for notion in audit.config.notions],
+        "config": _plain(config),
+        "data": _plain(asdict(audit.data_summary)),
+        "p_any": audit.p_any,
+        "detectable": [asdict(entry) for entry in audit.detectable],
+        "groups": [finding.to_dict() for finding in audit.groups],
+        "named": [finding.to_dict() for finding in audit.named],
+        "details": _plain(audit.details.to_dict()),
+        "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
+        "candidates": [finding.to_dict() for finding in candidates],
+        "significant": list(audit.significant),
+        "forest": forest.to_dict(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, all the way down, as JSON would give them back."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def audit_to_json(audit: Audit) -> str:
+    """One line per top-level entry and per group: readable, and the same bytes for the same audit."""
+    document = audit_to_dict(audit)
+    lines = []
+    for key, value in document.items():
+        if key in ("groups", "named", "candidates") and value:
+            rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
+            lines.append(f"{_dump(key)}: [\n{rows}\n]")
+        else:
+            lines.append(f"{_dump(key)}: {_dump(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _dump(value: Any) -> str:
+    # ASCII: level names may hold characters that not every reader of the file can take.
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def audit_from_json(text: str | bytes) -> Audit:
+    """The inverse of `audit_to_json`."""
+    from ald.auditing import Audit
+
+    try:
+        document = json.loads(text, parse_constant=_refuse)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"this is not a JSON document: {error}") from None
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found != SCHEMA:
+        raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
+    if isinstance(document.get("reduced"), dict) and document["reduced"].get("candidates"):
+        raise InputError(
+            "this is the reduced document of a report, without most of its candidates; read the one that "
+            "audit.save('audit.json') or --output audit.json wrote"
+        )
+    try:
+        _check(document, _DOCUMENT, "")
+        _check_sizes(document)
+        notions = tuple(
+            Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
+            for notion in document["notions"]
+        )
+        config: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()
+        }
+        data = document["data"]
+        return Audit(
+            config=AuditConfig(notion=notions, **config),
+            data_summary=DataSummary(
+                **data
+                | {
+                    "outcomes": tuple(OutcomeSummary(**entry) for entry in data["outcomes"]),
+                    "attributes": tuple(AttributeSummary(**entry) for entry in data["attributes"]),
+                    "left_out": tuple(LeftOut(**entry) for entry in data["left_out"]),
+                    "warnings": tuple(data["warnings"]),
+                }
+            ),
+            groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
+            named=tuple(Finding.from_dict(entry) for entry in document["named"]),
+            forest=Forest.from_dict(document["forest"]),
+            detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
+            p_any=document["p_any"],
+            _details=Details.from_dict(document["details"]),
+            profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
+            _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
+            significant=tuple(document["significant"]),
+        )
+    except InputError:
+        raise
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _check(value: Any, shape: Any, place: str) -> None:
+    """Raises where the value is not of the shape."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        inside = dict.fromkeys(value, shape["*"]) if "*" in shape else shape
+        for key, entry in inside.items():
+            if key not in value:
+                raise InputError(f"this audit document is damaged or incomplete: it has no `{place}{key}`")
+            _check(value[key], entry, f"{place}{key}.")
+    elif isinstance(shape, list) and isinstance(value, list):
+        for i, entry in enumerate(value):
+            _check(entry, shape[0], f"{place}{i}.")
+    elif not _is(value, shape):
+        raise InputError(f"this audit document is damaged: its `{place[:-1]}` is {shorten(repr(value))}")
+
+
+def _is(value: Any, shape: Any) -> bool:
+    if isinstance(shape, tuple):
+        return any(_is(value, alternative) for alternative in shape)
+    if isinstance(shape, (list, dict)):
+        try:
+            if type(value) is type(shape):
+                _check(value, shape, "")
+        except InputError:
+            return False
+        return type(value) is type(shape)
+    if isinstance(value, bool) or shape is bool:
+        return isinstance(value, bool) and shape is bool
+    if shape is float:
+        return isinstance(value, (int, float)) and isfinite(value)
+    return isinstance(value, shape) and not (shape is int and abs(value) >= 2**63)
+
+
+def _check_sizes(document: dict[str, Any]) -> None:
+    """Raises where parts of the document do not fit one another."""
+    rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
+    for entry in (*document["groups"], *document["named"], *document["candidates"]):
+        keys = rates.get(entry["notion"])
+        by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
+        bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
+        strata = [stratum[name] for stratum in entry["strata"] for name in ("rates_inside", "rates_outside", "parts")]
+        rated = [*(entry[name] for name in by_rate), *strata]
+        if any(set(values) != keys for values in rated) or any(len(pair) != 2 for pair in bounds):
+            raise InputError(
+                f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
+            )
+    config = document["config"]
+    named = config["outcome"] or [config["prediction"], config["truth"]]
+    audited = dict.fromkeys([named] if isinstance(named, str) else named)
+    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
+        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
+    significant = document["significant"]
+    whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
+    if not whole or len(significant) < len(document["groups"]):
+        raise InputError("this audit document is damaged: `significant` does not fit its groups and candidates")
+    _check_details(document)
+    _check_profile(document)
+    forest = document["forest"]
+    columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
+    n, books = len(forest["tree"]), forest["attributes"]
+    whole = all(len(forest[name]) == n for name in columns) and len({len(cells) for cells in forest["counts"]}) <= 1
+    for attribute, cut in zip(forest["attribute"], forest["cut"], strict=False):
+        book = books[attribute] if attribute < len(books) else {}
+        whole &= attribute < len(books) and (attribute < 0 or "cuts" not in book or 0 <= cut < len(book["cuts"]))
+    whole &= all(-1 <= i < n for name in ("parent", "left", "right") for i in forest[name])
+    whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
+    if not whole:
+        raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
+
+
+def _check_details(document: dict[str, Any]) -> None:
+    """Raises where the details do not fit the groups, the cells or one another."""
+    curves = {(curve["attribute"], curve["outcome"]): curve for curve in document["details"]["curves"]}
+    cells = {len(group["counts_inside"]) for group in document["groups"]}
+    n_cells = max(cells, default=0)
+    whole = len(cells) <= 1
+    whole &= all(len(bin_["counts"]) == n_cells for curve in curves.values() for bin_ in curve["bins"])
+    dropped = document["details"]["dropped"]
+    whole &= len(dropped) == len(document["groups"])
+    for group, entries in zip(document["groups"], dropped, strict=False):
+        used = [condition["attribute"] for condition in group["conditions"]]
+        whole &= all((name, group["outcome"]) in curves for name in used)
+        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
+        for entry in entries:
+            bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
+            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
+            whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
+            whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    nodes = Counter(document["forest"]["tree"])
+    for tree in document["details"]["trees"]:
+        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
+    if not whole:
+        raise InputError("this audit document is damaged: its `details` do not fit its groups")
+
+
+def _check_profile(document: dict[str, Any]) -> None:
+    """Raises where the counts of the profile cannot be right."""
+    profile = document["profile"] or {"columns": {}, "tables": []}
+    for table in profile["tables"]:
+        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"]) and table["unknown"] >= 0
+        for category in table["categories"]:
+            whole &= len(category["names"]) == len(table["roles"])
+            whole &= 0 <= category["selected"] <= category["people"] > 0
+        if not whole:
+            raise InputError("this audit document is damaged: the counts of its `profile` do not fit one another")

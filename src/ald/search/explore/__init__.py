@@ -1,0 +1,1 @@
+"""The default search, going on from the forest: pairs, triples and sharper descriptions."""

@@ -1,0 +1,148 @@
+"""Where sharpening starts: single attributes, pairs and triples that matter together, and the forest's nodes.
+
+A disparity may exist in a combination only. So all pairs, and where affordable all triples, are screened on coarse
+tables for association with the outcome beyond what their parts show, and the cells of the best ones are proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from math import comb, log, prod
+
+import numpy as np
+
+from ald._core.arrays import FloatArray, IntArray
+from ald.data.coarse import CoarseView, coarser
+from ald.groups.membership import Members
+from ald.groups.tree import CodedCondition, CodedCriterion
+from ald.search.explore.scoring import Scorer
+from ald.search.explore.tables import joint_tables
+from ald.statistics.basics import chi2_log_sf
+from ald.statistics.stratified import residuals
+
+# Bins per attribute and number of the combinations kept, by how many attributes are combined.
+_SCREEN_BINS = {2: 6, 3: 3}
+_KEPT = {2: 6, 3: 3}
+_CELLS_PER_COMBINATION = 2
+_MAX_LEVELS = 12
+# Triples are screened while rows times triples stay below this.
+_TRIPLE_WORK = 20_000_000
+_PRICED = 60
+# Entries of the tables that are held at a time.
+_ENTRIES_AT_ONCE = 1 << 22
+_FROM_FOREST = 8
+
+
+def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion, float]:
+    """Cells of the pairs (order 2) or triples (order 3) whose joint association exceeds that of their parts most.
+
+    With each cell goes the evidence of its combination: log p, corrected for all combinations and its cells.
+    """
+    data = scorer.view.data
+    coarse = coarser(scorer.view, _SCREEN_BINS[order])
+    usable = [j for j, column in enumerate(coarse.columns) if 2 <= column.n <= _MAX_LEVELS]
+    n = comb(len(usable), order)
+    if order > 2 and n * len(data.cells) > _TRIPLE_WORK:
+        return {}
+    screen = _Screen(coarse, scorer)
+    ranked = screen.beyond_parts(list(combinations(usable, order)))
+    out: dict[CodedCriterion, float] = {}
+    for log_p, parts in ranked[: _KEPT[order]]:
+        if log_p + log(n) < log(0.5):
+            cells = prod(coarse.columns[j].n for j in parts)
+            out |= dict.fromkeys(screen.best_cells(parts), log_p + log(n) + log(cells))
+    return out
+
+
+class _Screen:
+    """Chi-square statistics of coarse tables of several attributes, each table counted once."""
+
+    def __init__(self, coarse: CoarseView, scorer: Scorer) -> None:
+        self.coarse, self.scorer = coarse, scorer
+        self.sizes = [column.n + 1 for column in coarse.columns]
+
+    def tables(self, combined: Sequence[tuple[int, ...]]) -> list[IntArray]:
+        """Counts per combination of bins (missing included) and cell: [bins of first, ..., cells]."""
+        used = sorted({j for parts in combined for j in parts})
+        place = {j: k for k, j in enumerate(used)}
+        return joint_tables(
+            [self.coarse.columns[j].bins for j in used],
+            [self.sizes[j] for j in used],
+            [tuple(place[j] for j in parts) for parts in combined],
+            self.coarse.data,
+            threads=self.scorer.threads,
+        )
+
+    def chi2(self, combined: Sequence[tuple[int, ...]]) -> tuple[FloatArray, IntArray]:
+        """Per combination and rate the chi-square of the outcome over the joint bins, and its degrees of freedom."""
+        n_rates = len(self.scorer.rates.rates)
+        statistic, df = np.zeros((len(combined), n_rates)), np.zeros((len(combined), n_rates), np.int64)
+        entries = np.cumsum([prod(self.sizes[j] for j in parts) for parts in combined])
+        batch = entries * self.coarse.data.n_cells // _ENTRIES_AT_ONCE
+        totals = self.scorer.totals.sum(axis=(0, 2))
+        for chosen in np.split(np.arange(len(combined)), np.flatnonzero(np.diff(batch)) + 1):
+            tables = [table.reshape(-1, table.shape[-1]) for table in self.tables([combined[i] for i in chosen])]
+            counts = self.scorer.by_pattern(np.concatenate(tables)).sum(axis=(1, 3))
+            excess, spread = residuals(counts, totals, self.scorer.rates)
+            terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.terms.effect
+            filled = spread > 0
+            bounds = np.cumsum([0, *(len(table) for table in tables)]).tolist()
+            for i, (start, end) in zip(chosen.tolist(), pairwise(bounds), strict=True):
+                statistic[i] = terms[:, start:end].sum(axis=1)
+                df[i] = np.count_nonzero(filled[:, start:end], axis=1) - 1
+        return statistic, df
+
+    def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
+        """log p of what joint tables show beyond their parts (by inclusion and exclusion), smallest first."""
+        if not combined:
+            return []
+        order = len(combined[0])
+        statistic, df = np.zeros((len(combined), len(self.scorer.rates.rates))), 0
+        for size in range(order, 0, -1):
+            smaller = sorted({part for parts in combined for part in combinations(parts, size)})
+            number = {part: i for i, part in enumerate(smaller)}
+            value, degrees = self.chi2(smaller)
+            sign = (-1) ** (order - size)
+            for places in combinations(range(order), size):
+                at = [number[tuple(parts[place] for place in places)] for parts in combined]
+                statistic, df = statistic + sign * value[at], df + sign * degrees[at]
+        log_p = chi2_log_sf(np.maximum(statistic, 0.0).sum(axis=1), np.maximum(df, 0).sum(axis=1))
+        return sorted(zip(np.nan_to_num(log_p, nan=0.0).tolist(), combined, strict=True))
+
+    def best_cells(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
+        """The strongest cells of a joint table, among those above and those below the overall rate."""
+        table = self.tables([parts])[0][tuple(slice(self.coarse.columns[j].n) for j in parts)]
+        flat = table.reshape(-1, table.shape[-1])
+        statistic = self.scorer.statistic(flat)
+        pooled = self.scorer.pooled(flat)
+        hit, base = self.scorer.rates.hit(pooled)[0], self.scorer.rates.base(pooled)[0]
+        above = hit * self.scorer.bases[0] >= base * self.scorer.hits[0]
+        out = []
+        for side in (above, ~above):
+            strongest = np.argsort(np.where(side, -statistic, 1.0), kind="stable")[:_CELLS_PER_COMBINATION]
+            for cell in strongest[side[strongest] & (statistic[strongest] > 0)].tolist():
+                place = np.unravel_index(cell, table.shape[:-1])
+                out.append(tuple(self._condition(j, int(b)) for j, b in zip(parts, place, strict=True)))
+        return out
+
+    def _condition(self, j: int, b: int) -> CodedCondition:
+        column = self.coarse.columns[j]
+        if column.nominal:
+            return CodedCondition(j, 0, 0, (int(column.levels[b]),))
+        return CodedCondition(j, int(column.edges[b]), int(column.edges[b + 1]))
+
+
+def forest_nodes(nodes: Members, scorer: Scorer) -> list[CodedCriterion]:
+    """The best nodes of the forest, inner ones too, judged on all of D1."""
+    found = np.array([i for i, criterion in enumerate(nodes.criteria) if criterion], dtype=np.int64)
+    if len(found) == 0:
+        return []
+    # Pricing is the slow part: only for those with the strongest evidence.
+    inside = nodes.count(scorer.view.data, scorer.threads)[found]
+    statistic = scorer.statistic(inside)
+    strongest = np.argsort(-statistic, kind="stable")[:_PRICED]
+    log_p = scorer.log_p(statistic[strongest]).tolist()
+    priced = [nodes.criteria[i] for i in found[strongest].tolist()]
+    values = [own + scorer.prices.criterion(criterion) for own, criterion in zip(log_p, priced, strict=True)]
+    return [criterion for _, criterion in sorted(zip(values, priced, strict=True))[:_FROM_FOREST]]

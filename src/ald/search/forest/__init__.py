@@ -1,0 +1,1 @@
+"""The forest of conditional inference trees: counting, testing attributes, splitting nodes."""

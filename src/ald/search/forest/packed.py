@@ -1,0 +1,420 @@
+"""A counter that keeps rows packed in words, side by side in their nodes, and tests nodes while it visits them.
+
+It does what `MemoryCounter` does together with `association` and `splitting`, to the last bit, and needs the compiled
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from ald._core import kernels
+from ald._core.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
+from ald._core.threads import in_threads
+from ald.data.coded import PEOPLE_PER_ROW, AuditData
+from ald.data.drawing import Drawer, as_bits, in_rows
+from ald.groups.tree import Forest
+from ald.search.forest.counting import Histograms, Routing
+
+# Rows below which another thread costs more than it saves.
+_WORTH_A_THREAD = 50_000
+# Rows that go down a tree together.
+_ROWS_AT_ONCE = 1 << 15
+_ROWS_PER_LEAF = 128
+# People in all samples below which drawing them in threads costs more than it saves.
+_WORTH_DRAWING_IN_THREADS = 200_000
+# Unordered attributes with this many codes or more part by tables, and Python finds how.
+_BITS = 64
+# Word, shift, bits, size, kind and scores of every attribute.
+Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
+# What the kernel says about a cut.
+NONE, FOUND, ASK = 0, 1, 2
+
+
+def available(data: AuditData) -> bool:
+    """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits."""
+    return kernels.packed() is not None and data.total < 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell.
+
+    weight: where the number of people is that a row stands for, in its highest bits; (-1, 63) if that is always one.
+    """
+
+    word: IntArray
+    shift: IntArray
+    bits: IntArray
+    n_words: int
+    cell_bits: int
+    weight: tuple[int, int]
+
+    @classmethod
+    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> Layout:
+        """The widest codes first, each into the first word that has room, people last.
+
+        largest: of the codes of every attribute; most: people in a row.
+        """
+        cell_bits = max(1, (n_cells - 1).bit_length())
+        width = [code.bit_length() for code in largest]
+        used = [cell_bits]
+
+        def place(bits: int) -> tuple[int, int]:
+            at = next((w for w, taken in enumerate(used) if taken + bits <= 64), len(used))
+            if at == len(used):
+                used.append(cell_bits)
+            start = used[at]
+            used[at] += bits
+            return at, min(start, 63)
+
+        word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
+        for k in sorted(range(len(width)), key=lambda k: -width[k]):
+            word[k], shift[k] = place(width[k])
+        weight = place(most.bit_length()) if most > 1 else (-1, 63)
+        bits = np.array(width, dtype=np.int64)
+        return cls(word=word, shift=shift, bits=bits, n_words=len(used), cell_bits=cell_bits, weight=weight)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """What every function of the kernel has to know."""
+        return self.n_words, self.cell_bits, *self.weight
+
+    def fields(self, sizes: IntArray, nominal: ByteArray | None = None, scores: FloatArray | None = None) -> Fields:
+        """The arrays that describe attributes to the kernel; nothing is tested without their kind and scores."""
+        kinds = np.zeros(len(sizes), np.uint8) if nominal is None else nominal
+        return self.word, self.shift, self.bits, sizes, kinds, np.zeros(int(sizes.sum())) if scores is None else scores
+
+    def with_people(self, words: AnyArray, people: IntArray) -> None:
+        """Writes how many people rows stand for into their words."""
+        word, shift = self.weight
+        if word >= 0:
+            words[:, word] |= people.astype(np.uint64) << np.uint64(shift)
+
+
+def words_per_row(data: AuditData) -> int:
+    """How many words a packed row has at most."""
+    most = 1 if data.one_each else int(data.counts.max())
+    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackedRows:
+    """The rows of coded data, packed: words[row, word]. There is room for how many people they are, which is empty."""
+
+    layout: Layout
+    words: AnyArray
+
+    @classmethod
+    def of(cls, data: AuditData, threads: int, most: int | None = None) -> PackedRows:
+        """most: people that a row may stand for, if not as many as it does."""
+        n = len(data.cells)
+        if most is None:
+            most = 1 if data.one_each else int(data.counts.max())
+        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
+        words = np.empty((n, layout.n_words), np.uint64)
+
+        def pack(part: slice) -> None:
+            rows = slice(part.start * _WORTH_A_THREAD, part.stop * _WORTH_A_THREAD)
+            arrays = (data.cells[rows], layout.word, layout.shift, words[rows])
+            _kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
+
+        blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
+        in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
+        return cls(layout=layout, words=words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What every node is tested for. `hits` and `bases`: the cells of every rate, as bits.
+
+    critical: statistics below critical[df] are not worth a cut; may be empty. disjoint: whether rates add up.
+    """
+
+    nominal: ByteArray
+    scores: FloatArray
+    hits: IntArray
+    bases: IntArray
+    critical: FloatArray
+    disjoint: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """Per request the statistic and degrees of freedom of every rate [rates, requests], and the best cut.
+
+    state: NONE, FOUND, or ASK where Python has to look. cut: the last code on the left; left_bits, present_bits: the
+    levels on the left, and all that occur; left, observed: people per cell on the left, and with a value at all.
+    """
+
+    statistic: FloatArray
+    df: IntArray
+    state: ByteArray
+    cut: IntArray
+    left_bits: AnyArray
+    present_bits: AnyArray
+    left: IntArray
+    observed: IntArray
+
+
+def choose(
+    tested: Tested, log_p: FloatArray, statistic: FloatArray, significant: BoolArray, n_nodes: int, tries: int
+) -> IntArray | None:
+    """The request by which each node parts, -1 for none; None if Python has to look at some.
+
+    The first with a cut of those that `ald.search.forest.growth.select_by_log_p` puts first.
+    """
+    if (tested.state == ASK).any():
+        return None
+    chosen = np.empty(n_nodes, np.int64)
+    arrays = (log_p, np.ascontiguousarray(statistic), significant.view(np.uint8), tested.state, chosen)
+    _kernel().choose(tries, arrays)
+    return chosen
+
+
+class PackedCounter:
+    """Counts coded data in memory, as packed rows."""
+
+    def __init__(
+        self,
+        data: AuditData,
+        layout: Layout,
+        rows: AnyArray,
+        starts: IntArray,
+        ends: IntArray,
+        counts: IntArray,
+        threads: int,
+    ) -> None:
+        """rows: those of all trees, each tree's from starts[tree] to ends[tree]; counts: people per tree and cell."""
+        self._layout, self._threads = layout, threads
+        self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
+        self._n_cells = data.n_cells
+        self._rows, self._counts = rows, counts
+        self._starts, self._ends = starts, ends
+        self._routing: Routing | None = None
+
+    @classmethod
+    def drawn(
+        cls,
+        data: AuditData,
+        share: float,
+        rngs: Sequence[np.random.Generator],
+        threads: int = 1,
+        rows: PackedRows | None = None,
+    ) -> PackedCounter:
+        """A tree per generator, on a sample of a share of all people each. rows: of the data, if they are packed."""
+        everyone = rows or PackedRows.of(data, threads)
+        total = data.total
+        n = int(share * total)
+        by_person = data.design.clusters is None and total <= PEOPLE_PER_ROW * len(data.cells)
+
+        def samples(group: slice) -> Iterator[AnyArray]:
+            drawer = Drawer(total) if by_person else None
+            for rng in rngs[group]:
+                if drawer is None:
+                    yield data.sample(share, rng)
+                else:
+                    bits = drawer.pick(n, rng)
+                    yield bits if data.one_each else in_rows(bits, data.counts)
+
+        most = min(n, len(data.cells)) if by_person else len(data.cells)
+        some = threads if len(rngs) * total >= _WORTH_DRAWING_IN_THREADS else 1
+        return cls._filled(data, everyone, samples, len(rngs), most, threads, some)
+
+    @classmethod
+    def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
+        """samples: per tree how often each row of the data is in its sample."""
+        most = max((int(sample.max()) for sample in samples if len(sample)), default=1)
+        rows = max((int(np.count_nonzero(sample)) for sample in samples), default=0)
+        everyone = PackedRows.of(data, threads, most)
+        return cls._filled(data, everyone, lambda group: iter(samples[group]), len(samples), rows, threads, 1)
+
+    @classmethod
+    def _filled(
+        cls,
+        data: AuditData,
+        everyone: PackedRows,
+        samples: Callable[[slice], Iterator[AnyArray]],
+        n_trees: int,
+        most: int,
+        threads: int,
+        drawers: int,
+    ) -> PackedCounter:
+        """samples: of some trees, one after the other, as bits of rows or as people per row; most: rows in one."""
+        layout = everyone.layout
+        out = np.empty((n_trees * most, layout.n_words), np.uint64)
+        cells = np.zeros((n_trees, 1 << layout.cell_bits), np.int64)
+
+        def fill(group: slice) -> list[int]:
+            lengths = []
+            for tree, sample in zip(range(group.start, group.stop), samples(group), strict=True):
+                place = slice(tree * most, (tree + 1) * most)
+                is_counted = layout.weight[0] >= 0
+                taken = (None, sample) if is_counted else (as_bits(sample), None)
+                lengths.append(_kernel().select(layout.shape, (everyone.words, *taken, out[place], cells[tree])))
+            return lengths
+
+        # A few trees at a time: handing over single ones takes longer than drawing small samples.
+        groups = kernels.chunks(np.ones(n_trees, np.int64), 2 * drawers if drawers > 1 else 1, 1)
+        filled = in_threads(fill, groups, drawers)
+        lengths = np.array([length for group in filled for length in group], dtype=np.int64)
+        starts = np.arange(n_trees, dtype=np.int64) * most
+        return cls(data, layout, out, starts, starts + lengths, cells[:, : data.n_cells], threads)
+
+    def roots(self) -> IntArray:
+        return self._counts
+
+    def split(self, routing: Routing) -> None:
+        """Rows move when the next question about them comes: then it is known which nodes are still of interest."""
+        self._settle()
+        self._routing = routing
+
+    def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
+        self._settle()
+        starts, ends = self._starts[nodes], self._ends[nodes]
+        layout = self._layout
+        capacity = int(np.minimum(ends - starts, self._sizes[attributes] + 1).sum())
+        codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, self._n_cells), np.int64)
+        used = np.zeros(len(nodes), np.int64)
+        arrays = (*layout.fields(self._sizes), self._rows, starts, ends, attributes, codes, counts, used)
+        written = _kernel().count(layout.shape, self._n_cells, arrays)
+        offsets = np.concatenate([[0], np.cumsum(used)])
+        return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
+
+    def tests(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan) -> Tested:
+        """The tests of the drawn attributes [nodes, drawn] of these nodes; all others of the level are forgotten."""
+        requests = drawn.size
+        rates = len(plan.hits)
+        found = Tested(
+            statistic=np.empty((rates, requests)),
+            df=np.empty((rates, requests), np.int64),
+            state=np.empty(requests, np.uint8),
+            cut=np.empty(requests, np.int64),
+            left_bits=np.empty(requests, np.uint64),
+            present_bits=np.empty(requests, np.uint64),
+            left=np.empty((requests, self._n_cells), np.int64),
+            observed=np.empty((requests, self._n_cells), np.int64),
+        )
+        self._visit(nodes, drawn, min_bucket, plan, found)
+        return found
+
+    def _settle(self) -> None:
+        """Moves all rows to where the last split sends them."""
+        if self._routing is None:
+            return
+        nodes = np.arange(2 * len(self._routing.nodes))
+        one = np.ones(1, np.int64)
+        plan = Plan(
+            nominal=np.zeros(len(self._sizes), np.uint8), scores=np.zeros(int(self._sizes.sum())),
+            hits=one, bases=one, critical=np.zeros(0), disjoint=True,
+        )  # fmt: skip
+        self.tests(nodes, np.zeros((len(nodes), 0), np.int64), np.zeros(len(nodes), np.int64), plan)
+
+    def _visit(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan, found: Tested) -> None:
+        routing, layout = self._routing, self._layout
+        if routing is None:
+            size = len(self._starts)
+            units = _Units.still(self._starts[nodes], self._ends[nodes])
+        else:
+            size = 2 * len(routing.nodes)
+            place_of = np.full(size, -1, dtype=np.int64)
+            place_of[nodes] = np.arange(len(nodes))
+            units = _Units.moving(routing, self._starts, self._ends, place_of, plan.nominal.astype(bool))
+        node_start, node_end = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
+        arrays = (
+            *layout.fields(self._sizes, plan.nominal, plan.scores), *units.arrays,
+            np.ascontiguousarray(drawn.ravel()), min_bucket, plan.hits, plan.bases,
+            plan.critical, self._rows, node_start, node_end, found.statistic, found.df, found.state,
+            found.cut, found.left_bits, found.present_bits, found.left, found.observed,
+        )  # fmt: skip
+        kernel = _kernel()
+
+        def visit(part: slice) -> None:
+            kernel.visit(layout.shape, self._n_cells, part.start, part.stop, int(plan.disjoint), arrays)
+
+        in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
+        self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        self._starts[nodes], self._ends[nodes] = node_start, node_end
+        self._routing = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Units:
+    """The kernel's pieces of work: nodes to visit where they are, or to part."""
+
+    arrays: tuple[AnyArray, ...]
+    work: IntArray
+
+    @classmethod
+    def still(cls, starts: IntArray, ends: IntArray) -> _Units:
+        n = len(starts)
+        zero, none = np.zeros(n, np.int64), np.full(n, -1, dtype=np.int64)
+        bits = np.zeros(n, np.uint64)
+        arrays = (starts, ends, none, zero, zero, bits, none, np.arange(n), none, np.zeros(1, np.uint8))
+        return cls(arrays=arrays, work=ends - starts)
+
+    @classmethod
+    def moving(
+        cls, routing: Routing, starts: IntArray, ends: IntArray, place_of: IntArray, nominal: BoolArray
+    ) -> _Units:
+        """place_of: per child its place among the nodes of interest, or -1."""
+        left, right = place_of[0::2], place_of[1::2]
+        used = np.flatnonzero((left >= 0) | (right >= 0))
+        nodes = routing.nodes[used]
+        bits = np.zeros(len(routing.nodes), np.uint64)
+        few = routing.sizes < _BITS
+        flags = routing.goes_left & few[routing.of_split]
+        at = routing.of_split[flags]
+        np.bitwise_or.at(bits, at, np.uint64(1) << routing.codes[flags].astype(np.uint64))
+        unordered = routing.cut < 0
+        missing = unordered & few & routing.missing_left
+        bits[missing] |= np.uint64(1) << routing.sizes[missing].astype(np.uint64)
+        by_table = unordered & ~(few & nominal[routing.attributes])
+        table_at, tables = np.full(len(used), -1, dtype=np.int64), np.zeros(1, np.uint8)
+        if by_table.any():
+            tables = routing.tables
+            table_at = np.where(by_table, routing.offsets[:-1], -1)[used]
+        arrays = (
+            starts[nodes], ends[nodes], routing.attributes[used], routing.cut[used],
+            routing.missing_left[used].astype(np.int64), bits[used], table_at, left[used], right[used], tables,
+        )  # fmt: skip
+        return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=ends[nodes] - starts[nodes])
+
+
+def _kernel() -> ModuleType:
+    kernel = kernels.packed()
+    assert kernel is not None
+    return kernel
+
+
+def count_leaves(
+    data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
+) -> IntArray:
+    """People per node and cell at the leaves of trees, or at all their nodes: [nodes, cells].
+
+    tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
+    right, 2 for neither.
+    """
+    rows = PackedRows.of(data, threads)
+    layout, packed = rows.layout, rows.words
+    layout.with_people(packed, data.counts)
+    fields = layout.fields(np.array([each.size for each in data.attributes], dtype=np.int64))
+    # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
+    block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))
+    work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * forest.n_trees, dtype=np.int64)
+
+    def count(part: slice) -> IntArray:
+        out = np.empty((forest.n_nodes, data.n_cells), np.int64)
+        first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
+        nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
+        _kernel().descend(
+            layout.shape, data.n_cells, first, last, block, int(everywhere), (*fields, packed, *nodes, *tables, out)
+        )
+        return out
+
+    pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
+    return np.asarray(np.sum([np.zeros((forest.n_nodes, data.n_cells), np.int64), *pieces], axis=0))

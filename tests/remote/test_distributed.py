@@ -1,0 +1,200 @@
+"""Audits whose rows stay where they are: the same forest and the same findings as one machine with the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import ald
+from ald import InputError, SettingError
+from ald.data.inputs.reading import Reading
+from ald.remote import distributed
+from tests.engine_data import decisions
+from tests.sampling import hashed_sampling
+
+
+def everything(audit: ald.Audit) -> dict[str, Any]:
+    """All that an audit says, but for its warnings: data that stays where it is has one more."""
+    found = audit.to_dict()
+    del found["data"]["warnings"]
+    return found
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """Memory for a hundred rows of counts."""
+    with mock.patch.object(Reading, "most_cells", 100):
+        yield
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired"},
+        {"outcome": "hired", "preset": "paper", "trees": 5},
+        {"outcome": "hired", "explore": False, "trees": 5, "seed": 3, "fraction": 0.3},
+        {"prediction": "hired", "truth": "able", "notion": ["equalized odds", "predictive parity"], "trees": 5},
+        {"outcome": "hired", "favourable": 1, "split": "remote", "direction": "advantaged", "reference": "all"},
+        {
+            "outcome": "hired",
+            "ranking": "magnitude",
+            "groups": 6,
+            "threshold": 0.02,
+            "attributes": ["age", "sex", "size", "score"],
+        },
+    ],
+)
+@pytest.mark.usefixtures("little_memory")
+def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
+    """Forest, candidates, findings and details equal those of one machine that draws by the same hash."""
+    frame = decisions()
+    options = options | {"kinds": {"size": ["S", "M", "L"]}}
+    with hashed_sampling(options.get("seed", 0)):
+        expected = ald.audit(frame, **options)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+    assert everything(found) == everything(expected)
+    assert expected.groups
+    assert "counted where they are" in found.warnings[-1]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_nothing_tested_has_its_reason() -> None:
+    """Where no group could be tested, a warning says why, as on one machine."""
+    frame = decisions(2000).assign(hired=0)
+    frame.loc[7, "hired"] = 1
+    with hashed_sampling():
+        expected = ald.audit(frame, outcome="hired", trees=5)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+    assert everything(found) == everything(expected)
+    assert found.warnings[-1] == expected.warnings[-1]
+    assert expected.warnings[-1].startswith("no group could be tested: in the half that was ")
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_partitions_do_not_matter() -> None:
+    """However rows are parted and ordered, the result is the same."""
+    frame = decisions()
+    mixed = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    first, second = (
+        ald.audit(dd.from_pandas(data, npartitions=n), outcome="hired", trees=5).to_json()
+        for data, n in ((frame, 1), (mixed, 7))
+    )
+    assert first == second
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_equal_rows_are_different_people() -> None:
+    """Rows that occur several times are drawn one by one."""
+    frame = decisions(3000)[["age", "sex", "size", "hired"]]
+    with hashed_sampling():
+        expected = ald.audit(frame, outcome="hired", trees=5)
+    assert everything(ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", trees=5)) == everything(expected)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_several_outcomes() -> None:
+    """Several outcomes are audited together, each with samples of its own."""
+    frame = decisions()
+    found = ald.audit(dd.from_pandas(frame, npartitions=2), outcome=["hired", "able"], trees=5)
+    assert len(found.forest) == 10
+    assert {group.outcome for group in found.groups} <= {"hired", "able"}
+    assert sum(found.data_summary.cells.values()) == len(frame)
+    one = found.groups[0]
+    member = one.criterion.mask(frame)
+    assert found.data_summary.rows_assess < len(frame)
+    assert one.size <= int(member.sum())
+    assert found.details.curves
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_a_pool_of_d1_chooses_the_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where D1 is larger than the pool, groups are chosen with a part of it, the same as on one machine."""
+    monkeypatch.setattr(distributed, "POOL", 1000)
+    frame = decisions()
+    with hashed_sampling():
+        expected = ald.audit(frame, outcome="hired", trees=5)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+    assert everything(found) == everything(expected)
+    assert "chosen with about 1,000 people" in found.warnings[-1]
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_categories() -> None:
+    """Columns of categories, ordered ones too, are audited as what they stand for, whatever numbers they have."""
+    frame = decisions().assign(
+        sex=lambda data: data["sex"].astype("category"),
+        size=lambda data: pd.Categorical(data["size"], ["S", "M", "L", "XL"], ordered=True),
+    )
+    options: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
+    with hashed_sampling():
+        expected = ald.audit(frame, **options)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+    assert everything(found) == everything(expected)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_more_groups_than_a_key_has_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is in which of many groups is counted for some of them at a time, with the same result."""
+    options: dict[str, Any] = {"outcome": "hired", "ranking": "magnitude", "groups": 12, "trees": 5}
+    rng = np.random.default_rng(0)
+    area = rng.integers(0, 12, 12000)
+    chance = np.linspace(0.1, 0.9, 12)[area]
+    frame = pd.DataFrame({"area": [f"area {a}" for a in area], "x": rng.integers(0, 90, 12000),
+                          "hired": (rng.random(12000) < chance).astype(int)})  # fmt: skip
+    with hashed_sampling():
+        expected = ald.audit(frame, **options)
+    assert len(expected.candidates) > 6
+    for bits in (62, 4, 1):
+        monkeypatch.setattr(distributed, "_KEY_BITS", bits)
+        assert everything(ald.audit(dd.from_pandas(frame, npartitions=3), **options)) == everything(expected)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_bins_on_the_cluster() -> None:
+    """Numbers in bins are audited level by level too."""
+    frame = decisions().assign(income=np.random.default_rng(0).lognormal(10, 1, 6000))
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+    assert any("income" in warning and "quantile bins" in warning for warning in found.warnings)
+    assert "income" in {attribute.name for attribute in found.data_summary.attributes}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"given": "size"},
+        {"weights": "able"},
+        {"cluster": "age"},
+        {"survey_weights": "age"},
+        {"reference": "sex = f"},
+        {"groups_of_interest": "sex = f"},
+        {"method": "cart"},
+        {"repeats": 2},
+    ],
+)
+@pytest.mark.usefixtures("little_memory")
+def test_what_is_not_possible(options: dict[str, Any]) -> None:
+    """What needs all rows in one place is refused by its name, with what helps."""
+    with pytest.raises(SettingError, match=f"{next(iter(options))} cannot be had .* memory_limit"):
+        ald.audit(dd.from_pandas(decisions(), npartitions=2), outcome="hired", **options)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_errors_in_words() -> None:
+    """Outcomes that are none and halves that are too small are found without all rows."""
+    frame = decisions()
+    with pytest.raises(ald.ColumnError, match="62 different values"):
+        ald.audit(dd.from_pandas(frame, npartitions=2), outcome="age")
+    frame["half"] = np.where(np.arange(len(frame)) < 4, "search", "assess")
+    with pytest.raises(InputError, match="the half for the search has 4 rows"):
+        ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", split="half")
+    with pytest.raises(InputError, match="the memory holds 100"):
+        ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f and score > 0 and age > 30", outcome="hired")
+    # Only what is asked about is counted, and that fits.
+    asked = ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f", outcome="hired")
+    assert asked.to_json() == ald.assess(frame, "sex = f", outcome="hired").to_json()

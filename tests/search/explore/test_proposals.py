@@ -1,0 +1,85 @@
+"""Combinations that matter together are proposed although their parts show nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ald.data.coarse import coarse_view
+from ald.data.coded import AuditData
+from ald.datasets import make_synthetic
+from ald.groups.membership import Members
+from ald.groups.rules import decode
+from ald.search.explore.proposals import combinations_beyond_parts, forest_nodes
+from ald.search.explore.scoring import Scorer
+from tests.coded import PARITY, coded, forest_of
+
+
+def proposals(data: AuditData, order: int) -> dict[str, float]:
+    found = combinations_beyond_parts(Scorer(coarse_view(data), PARITY), order)
+    return {str(decode(criterion, data.attributes)): log_p for criterion, log_p in found.items()}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_of_pairs(seed: int) -> None:
+    """The four cells of an outcome that depends on two attributes together, and on neither alone, are proposed."""
+    found = proposals(coded(make_synthetic(2, n=4000, rho=0.3, irrelevant=6, seed=seed)), 2)
+    cells = {f"gender = g{i} and race = r{j}" for i in (1, 2) for j in (1, 2)}
+    assert cells <= set(found)
+    assert max(found[cell] for cell in cells) < np.log(1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cells_of_triples(seed: int) -> None:
+    """Cells of an outcome that depends on the parity of three attributes are proposed by triples, not by pairs."""
+    data = coded(make_synthetic(4, n=4000, rho=0.3, irrelevant=4, seed=seed))
+    found = proposals(data, 3)
+    cells = {f"a = a{i} and b = b{j} and c = c{k}" for i in (0, 1) for j in (0, 1) for k in (0, 1)}
+    assert len(cells & set(found)) == 4
+    assert min(found.values()) < np.log(1e-6)
+    assert all(log_p > np.log(1e-6) for log_p in proposals(data, 2).values())
+
+
+def test_additive_effects_are_not_beyond_their_parts() -> None:
+    """Two attributes that each matter by themselves show little more together."""
+    rng = np.random.default_rng(3)
+    a, b = rng.choice(["a0", "a1"], 8000), rng.choice(["b0", "b1"], 8000)
+    y = rng.random(8000) < 0.3 + 0.2 * (a == "a1") + 0.2 * (b == "b1")
+    assert all(log_p > np.log(0.01) for log_p in proposals(coded({"a": a, "b": b, "y": y.astype(int)}), 2).values())
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_noise_is_seldom_proposed(order: int) -> None:
+    """Where nothing matters, no combination has evidence that stands the number of combinations."""
+    rng = np.random.default_rng(7)
+    columns = {f"x{i}": rng.choice(["p", "q", "r"], 3000) for i in range(6)}
+    found = proposals(coded(columns | {"y": rng.integers(0, 2, 3000)}), order)
+    assert all(log_p > np.log(1e-3) for log_p in found.values())
+
+
+def test_numbers_take_part_in_bins() -> None:
+    """A pair of a number and a level that matter together only is proposed as an interval and that level."""
+    rng = np.random.default_rng(1)
+    x, g = rng.random(6000), rng.choice(["g0", "g1"], 6000)
+    y = rng.random(6000) < np.where((x > 0.5) == (g == "g1"), 0.7, 0.3)
+    assert any(key.startswith("g = ") and " and " in key and "x" in key
+               for key in proposals(coded({"x": x, "g": g, "y": y.astype(int)}), 2))  # fmt: skip
+
+
+def test_nodes_of_the_forest_are_proposed_best_first() -> None:
+    """The forest's nodes, inner ones too, are proposed in the order of their value on all of D1."""
+    data = coded(make_synthetic(5, n=4000, seed=0))
+    scorer = Scorer(coarse_view(data), PARITY)
+    paths = forest_of(data, PARITY).criteria([attribute.size for attribute in data.attributes])
+    found = forest_nodes(Members(paths, data.attributes), scorer)
+    values = scorer.values(found)
+    assert () not in found
+    assert set(found) <= set(paths)
+    assert values.tolist() == sorted(values.tolist())
+    assert values[0] == min(scorer.values([path for path in dict.fromkeys(paths) if path]))
+
+
+def test_a_forest_of_roots_proposes_nothing() -> None:
+    """Everyone is no group."""
+    data = coded(make_synthetic(5, n=400, seed=0))
+    assert forest_nodes(Members([(), ()], data.attributes), Scorer(coarse_view(data), PARITY)) == []

@@ -1,0 +1,114 @@
+"""One halving, from D1 to the list: what is shared between questions, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ald.auditing import arrange, read
+from ald.data.roles import Roles
+from ald.options import AuditConfig
+from ald.pipeline import Split, minimum_rows, one_split, p_any, search_rates, stability
+from ald.questions import questions
+from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
+from tests.tables import decisions, people
+
+RULES = GrowthRules()
+
+
+def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Split:
+    """One halving of an audit with these settings."""
+    names = {"outcome", "prediction", "truth", "given", "cluster", "survey_weights"}
+    config = AuditConfig(**{"notion": "statistical parity", "trees": 3} | options,
+                         **{name: value for name, value in roles.items() if name in names})  # fmt: skip
+    table, half = read(columns, Roles(**roles), config)
+    prepared = arrange(table, half, Roles(**roles), config, RULES)
+    return one_split(prepared.data, questions(config), config, RULES, repeat, 1, lambda step, share: None)
+
+
+def test_both_halves_make_up_the_data() -> None:
+    """D1 and D2 together are everyone, and the groups are assessed on D2 alone."""
+    found = split_of(people(), {"outcome": "y"})
+    assert (found.d1.total, found.d2.total) == (300, 300)
+    assert all(answer.d2.total == 300 for answer in found.answers)
+    assert found.answers[0].assessment.size.max() < 300
+
+
+def test_no_person_is_in_both_halves() -> None:
+    """With clusters, nobody is in D1 and in D2, in no halving."""
+    columns = people() | {"person": [f"p{i // 4}" for i in range(600)]}
+    for repeat in range(3):
+        found = split_of(columns, {"outcome": "y", "cluster": "person"}, repeat)
+        assert found.d1.design.clusters is not None
+        assert not np.intersect1d(found.d1.design.clusters, found.d2.design.clusters).size
+        assert found.d1.total == 300
+
+
+def test_halvings_differ() -> None:
+    """Every repeat is another random halving, the same again with the same number."""
+    halves = [split_of(people(), {"outcome": "y"}, repeat).d1.codes[0].tolist() for repeat in (0, 1, 1)]
+    assert halves[0] != halves[1] == halves[2]
+
+
+def test_questions_share_halves_and_correction() -> None:
+    """All questions are asked of the same halves, and their p-values are corrected together, as SciPy does."""
+    notions = ("statistical parity", "equalized odds", "accuracy")
+    found = split_of(decisions(2000), {"prediction": "predicted", "truth": "true"}, notion=notions)
+    assert [answer.question.notion.name for answer in found.answers] == list(notions)
+    log_p = np.concatenate([answer.assessment.log_p for answer in found.answers])
+    assert found.scores.log_p.tolist() == log_p.tolist()
+    assert np.exp(found.scores.log_p_adjusted) == pytest.approx(stats.false_discovery_control(np.exp(log_p)))
+    corrected = np.concatenate([answer.assessment.log_p_adjusted for answer in found.answers])
+    assert corrected.tolist() == found.scores.log_p_adjusted.tolist()
+    assert len(found.forest) == 3 * 3
+    assert found.places[-1] == (2, len(found.answers[2].proposed) - 1)
+
+
+def test_questions_are_searched_as_if_alone() -> None:
+    """What one question proposes does not depend on the others."""
+    roles = {"prediction": "predicted", "truth": "true"}
+    both = split_of(decisions(2000), roles, notion=("accuracy", "equalized odds"))
+    alone = split_of(decisions(2000), roles, notion="accuracy")
+    assert both.answers[0].proposed.criteria == alone.answers[0].proposed.criteria
+    assert both.answers[0].assessment.log_p.tolist() == alone.answers[0].assessment.log_p.tolist()
+
+
+def test_the_paper_splits_on_errors() -> None:
+    """The paper's search of a notion that needs the truth has one rate, that of errors; ours has the notion's own."""
+    for preset, keys in (("paper", ["error"]), (None, ["fpr", "fnr"])):
+        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", preset=preset)
+        (question,) = questions(config)
+        assert [rate.key for rate in search_rates(question, config)] == keys
+
+
+def test_stability_is_per_question() -> None:
+    """A group counts as listed again only where it is listed for the same question."""
+    columns = people(1500)
+    rng = np.random.default_rng(0)
+    columns["z"] = rng.integers(0, 2, 1500).tolist()
+    splits = [split_of(columns, {"outcome": ("y", "z")}, repeat) for repeat in range(3)]
+    config = AuditConfig(notion="statistical parity", outcome=("y", "z"))
+    table, half = read(columns, Roles(outcome=("y", "z")), config)
+    data = arrange(table, half, Roles(outcome=("y", "z")), config, RULES).data
+    found = stability(splits, data)
+    assert set(found) == set(splits[0].chosen.tolist())
+    assert all(share in (pytest.approx(1 / 3), pytest.approx(2 / 3), 1.0) for share in found.values())
+
+
+def test_p_any_of_one_and_of_several() -> None:
+    """One halving: the smallest p times the tests. Several: twice the median of these, at most 1."""
+    splits = [split_of(people(), {"outcome": "y"}, repeat) for repeat in range(3)]
+    minima = [min(1.0, float(np.exp(s.scores.log_p.min())) * len(s.scores.log_p)) for s in splits]
+    assert p_any([splits[0].scores]) == pytest.approx(minima[0])
+    assert p_any([s.scores for s in splits]) == pytest.approx(min(1.0, 2 * float(np.median(minima))))
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.77])
+def test_the_fewest_rows(fraction: float) -> None:
+    """With so many rows, and not with two fewer, a tree's sample of the searched share can be split."""
+    n = minimum_rows(RULES, fraction)
+    assert int(SAMPLE_SHARE * int(fraction * n)) >= RULES.minsplit
+    assert int(SAMPLE_SHARE * int(fraction * (n - 2))) < RULES.minsplit
