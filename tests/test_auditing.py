@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import ald
-from ald.auditing import Audit
 from ald.datasets import make_synthetic
 from ald.pipeline import minimum_rows
+from ald.results.audit import Audit
 from ald.results.finding import Finding
 from ald.search.forest.growth import GrowthRules
 from ald.statistics.score import Tables
@@ -313,11 +313,11 @@ def test_p_any_of_one_halving() -> None:
 @pytest.mark.parametrize("repeats", [2, 3, 5])
 def test_p_any_of_several_halvings(monkeypatch: pytest.MonkeyPatch, repeats: int) -> None:
     """With several halvings, p_any is twice the median of their smallest corrected p-values, at most 1."""
-    import ald.auditing
+    import ald.pipeline
 
     splits = []
-    usual = ald.auditing.one_split
-    monkeypatch.setattr("ald.auditing.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    usual = ald.pipeline.one_split
+    monkeypatch.setattr("ald.pipeline.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
     rng = np.random.default_rng(6)
     g = rng.choice(list("pq"), 600)
     columns = {"g": g, "x": rng.random(600), "y": (rng.random(600) < 0.4 + 0.1 * (g == "p")).astype(int)}
@@ -386,13 +386,13 @@ def test_adult_tells_no_finding_twice() -> None:
 
 def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Adult the first group has a larger chi2 on D2 than each of the three groups that were published."""
-    import ald.auditing
+    import ald.pipeline
     from ald.assess.assessment import assess
     from ald.groups.tree import CodedCondition
 
     splits = []
-    usual = ald.auditing.one_split
-    monkeypatch.setattr("ald.auditing.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    usual = ald.pipeline.one_split
+    monkeypatch.setattr("ald.pipeline.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
     adult.cache_clear()
     first, d2 = adult().groups[0], splits[0].d2
     names = [attribute.name for attribute in d2.attributes]

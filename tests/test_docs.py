@@ -149,15 +149,16 @@ def test_dotted_names_exist(page: Path) -> None:
 
 
 def resolves(dotted: str) -> bool:
-    parts = dotted.split(".")
     found: Any = ald
-    for i, part in enumerate(parts[1:], 2):
-        if not hasattr(found, part):
-            try:
-                importlib.import_module(".".join(parts[:i]))
-            except ModuleNotFoundError:
+    name = "ald"
+    for part in dotted.split(".")[1:]:
+        name = f"{name}.{part}"
+        try:
+            found = importlib.import_module(name)  # a function of the package may have the name of a folder
+        except ModuleNotFoundError:
+            if not hasattr(found, part):
                 return False
-        found = getattr(found, part)
+            found = getattr(found, part)
     return True
 
 

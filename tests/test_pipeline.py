@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ald.auditing import arrange, read
 from ald.data.roles import Roles
 from ald.options import AuditConfig
-from ald.pipeline import Split, minimum_rows, one_split, p_any, search_rates, stability
+from ald.pipeline import Split, arrange, minimum_rows, one_split, p_any, read, search_rates, stability
 from ald.questions import questions
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
 from tests.tables import decisions, people

@@ -13,19 +13,20 @@ from ald._core.version import __version__
 
 if TYPE_CHECKING:
     from ald import datasets
-    from ald.auditing import Audit, assess, audit
+    from ald.auditing import assess, audit
     from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
     from ald.notions import NOTIONS, Notion, Rate
     from ald.options import AuditConfig
+    from ald.results.audit import Audit
     from ald.results.finding import Finding
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
     "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
-    "Audit": "ald.auditing",
+    "Audit": "ald.results.audit",
     "Comparison": "ald.comparison.comparing",
     "AuditConfig": "ald.options",
     "ColumnError": "ald.errors",

@@ -9,9 +9,9 @@ from typing import Any
 from ald.baselines import get_system
 from ald.errors import SettingError, nearest
 from ald.notions import Notion, get_notion
-from ald.ranking import RANKINGS
 from ald.statistics.basics import ADJUSTMENTS
 
+RANKINGS = ("confidence", "magnitude")
 PRESETS = ("paper",)
 DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
 

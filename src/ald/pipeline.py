@@ -1,33 +1,48 @@
-"""Steps 1 to 3 on one halving of the data: what is searched for on D1, and what D2 says about it."""
+"""The audit, step by step: load, split, grow, assess, rank."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import ceil
 from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
-from ald._core.threads import in_threads
-from ald.assess.assessment import Assessment, Terms, assess, assess_in_order
+from ald._core.threads import available_threads, in_threads
+from ald.assess.assessment import assess, assess_in_order, assess_masks, assessment_terms
+from ald.assess.power import Detectable, detectable
 from ald.baselines.interface import propose
 from ald.data.coded import AuditData
+from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.memory import machine_memory
+from ald.data.inputs.reading import ManyCellsError, reading_of
+from ald.data.inputs.sources import load, load_halves
+from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
+from ald.data.roles import Roles
 from ald.data.strata import Given, Strata, in_classes, in_strata
-from ald.errors import InputError
+from ald.data.table import Table
+from ald.errors import InputError, SettingError
+from ald.groups.criterion import Criterion
 from ald.groups.derived import extended
+from ald.groups.language import mentioned
 from ald.groups.membership import NodeMembers, member_mask
 from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import ERROR, Rate, RateCounter
 from ald.options import AuditConfig
-from ald.questions import Question
+from ald.questions import Question, joint_cells, questions
 from ald.ranking import Scores, joined, rank, significant
-from ald.results.details import People, TreePeople, people_of_trees
+from ald.results import finer
+from ald.results.audit import Audit
+from ald.results.candidates import Results, design_details
+from ald.results.details import Details, People, PeopleInMemory, Subject, TreePeople, details, people_of_trees
+from ald.results.finding import Finding, finding
+from ald.results.halving import Answer, Split, all_criteria
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms as SearchTerms
@@ -38,10 +53,10 @@ from ald.search.forest.packed import PackedRows
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import rounded
 
-Progress = Callable[[str, float], None]
-# Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
-Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
+if TYPE_CHECKING:
+    from ald.remote.distributed import Distributed
 
+Progress = Callable[[str, float], None]
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
 # Rows of all trees from which threads grow trees of their own.
@@ -52,56 +67,235 @@ _SHARE_FOR_TREES = 4
 _PATTERNS = 8
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
-    """What one question got: the forest, the groups that it led to, and their assessment on D2.
+def run(
+    data: Any,
+    roles: Roles,
+    config: AuditConfig,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    memory_limit: int | None = None,
+    query: str | None = None,
+    file: Seen | None = None,
+) -> Audit:
+    """The audit with its settings in two objects. One line per step of the method. file: the data as it was before."""
+    say = progress or (lambda step, share: None)
+    threads = threads or available_threads()
+    rules = GrowthRules(alpha=config.alpha)
+    asked = questions(config)
 
-    overlaps: as the function of that name gives them, where they were counted already.
-    """
+    say("load", 0.0)
+    spread = None
+    try:
+        table, half = read(data, roles, config, memory_limit, query, threads)
+    except ManyCellsError as many:
+        spread = many.spread
+        if spread is None or not config.search or config.split == "own":
+            raise
+    if spread is not None:
+        from ald.remote.distributed import audit_spread
 
-    question: Question
-    d2: AuditData
-    forest: Forest
-    proposed: Candidates
-    assessment: Assessment
-    overlaps: Overlaps | None = None
+        return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
+    digest = None if file is None else file.sha256()
+    prepared = arrange(table, half, roles, config, rules)
+    named = assess_named(prepared, asked, config)
+    if not config.search:
+        return _without_search(digest, prepared, asked, config, named)
+    splits = [
+        one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit, prepared.given)
+        for repeat in range(config.repeats)
+    ]
+    first = splits[0]
+    results = Results(
+        config=config,
+        attributes=first.d1.attributes,
+        split=first,
+        stability=stability(splits, prepared.data) if config.repeats > 1 else {},
+    )
+    groups = results.listed()
+    summary = _with_warnings(_with_halves(prepared.summary, first, config), (*groups, *named), config)
+    say("rank", 1.0)
+    return Audit(
+        config=config,
+        data_summary=summary,
+        groups=groups,
+        named=named,
+        forest=first.forest.with_attributes(first.d1.attributes),
+        detectable=_detectable(first, config),
+        p_any=p_any([split.scores for split in splits]),
+        _details=partial(_details_of, first, config),
+        input_sha256=digest,
+        _candidates=results,
+        significant=results.significant,
+    )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Split:
-    """Search, assessment and ranking for one halving.
+def _spread(found: Distributed, config: AuditConfig) -> Audit:
+    """The audit of data that stayed on a cluster."""
+    split = found.split
+    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={})
+    return Audit(
+        config=config,
+        data_summary=_with_halves(found.summary, split, config),
+        groups=results.listed(),
+        named=(),
+        forest=split.forest.with_attributes(split.d1.attributes),
+        detectable=_detectable(split, config),
+        p_any=p_any([split.scores]),
+        _details=found.details,
+        _candidates=results,
+        significant=results.significant,
+    )
 
-    scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
-    (those that are listed): positions among them. strata: what strata of legitimate factors mean, if there are any.
-    """
 
-    d1: AuditData
-    d2: AuditData
-    answers: tuple[Answer, ...]
-    scores: Scores
-    order: IntArray
-    significant: IntArray
-    chosen: IntArray
-    strata: Strata | None = None
+def read(
+    data: Any,
+    roles: Roles,
+    config: AuditConfig,
+    memory_limit: int | None = None,
+    query: str | None = None,
+    threads: int = 1,
+) -> tuple[Table, IntArray | None]:
+    """The data as one table, and where it came as two data sets, which half every row belongs to."""
+    words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
+    needed = None if words else roles.needed
+    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.search)
+    if config.split == "own":
+        table, half = load_halves(data, needed, reading)
+        return with_kinds(table, roles), half
+    return with_kinds(load(data, needed, reading), roles), None
 
-    @property
-    def places(self) -> list[tuple[int, int]]:
-        """Per candidate the number of its answer and its own number there."""
-        return [(a, i) for a, answer in enumerate(self.answers) for i in range(len(answer.proposed))]
 
-    @property
-    def criteria(self) -> Sequence[CodedCriterion]:
-        return all_criteria([answer.proposed for answer in self.answers])
+def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules) -> Prepared:
+    """The coded data, with the groups in words that the settings name."""
+    reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
+    named = [Criterion.parse(text, table) for text in config.groups_of_interest]
+    for criterion in (*named, *(() if reference is None else (reference,))):
+        for condition in criterion:
+            if condition.attribute in roles.outcome_columns:
+                raise SettingError(
+                    f"the group {str(criterion)!r} is described by {condition.attribute!r}, which is what is audited: "
+                    "its members differ in that by definition"
+                )
+    least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
+    prepared = prepare(
+        table,
+        roles,
+        joint_cells(config),
+        least,
+        half=half,
+        reference=reference,
+        named=named,
+        search=config.search,
+    )
+    if config.search and prepared.data.design.half is not None:
+        first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
+        check_halves(first, second, minimum_rows(rules) // 2)
+    return prepared
 
-    @property
-    def forest(self) -> Forest:
-        """The trees of all questions."""
-        return Forest.joined([answer.forest for answer in self.answers])
 
-    @property
-    def tested(self) -> int:
-        """How many candidates could be tested."""
-        return int(np.count_nonzero(~np.isnan(self.scores.log_p)))
+def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
+    """The groups of interest, for every question, tested on all data with a correction of their own."""
+    masks = prepared.whole.design.named
+    if not masks:
+        return ()
+    terms = replace(assessment_terms(config), exact=True)
+    views = [question.view(prepared.whole) for question in asked]
+    found = [assess_masks(masks, view, question.notion, terms) for question, view in zip(asked, views, strict=True)]
+    intervals = [one.intervals(config.level) for one in found]
+    corrected = joined(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
+    found = [replace(one, log_p_adjusted=log_p) for one, log_p in zip(found, corrected, strict=True)]
+    again = finer.of_named(masks, views, asked, found, prepared.strata, config)
+    return tuple(
+        finding(
+            prepared.named[i],
+            found[q],
+            i,
+            question.cell_names,
+            level=config.level,
+            intervals=intervals[q],
+            unadjusted=intervals[q],
+            place=i,
+            outcome=question.outcome if len(config.outcomes) > 1 else None,
+            finer=again[q][i],
+            **design_details(masks[i], views[q], question.notion, config, prepared.strata),
+        )
+        for i in range(len(masks))
+        for q, question in enumerate(asked)
+    )
+
+
+def _without_search(
+    digest: str | None, prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
+) -> Audit:
+    return Audit(
+        config=config,
+        data_summary=_with_warnings(replace(prepared.summary, rows_assess=prepared.summary.rows), named, config),
+        groups=(),
+        named=named,
+        forest=Forest.joined([], len(asked[0].cell_names)),
+        detectable=(),
+        p_any=1.0,
+        _details=Details(),
+        input_sha256=digest,
+        _candidates=(),
+        significant=(),
+    )
+
+
+def _details_of(split: Split, config: AuditConfig) -> Details:
+    """What reports show beyond the findings, and the trees of listed groups as D2 sees them."""
+    trees = listed_trees(split, [PeopleInMemory(answer.d2) for answer in split.answers])
+    return replace(details(_subjects(split, config), assessment_terms(config)), trees=trees)
+
+
+def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
+    """The listed groups with what a report needs to show them."""
+    places, criteria, several = split.places, split.criteria, len(config.outcomes) > 1
+    answers = [split.answers[places[i][0]] for i in split.chosen.tolist()]
+    return [
+        Subject(
+            criterion=criteria[i],
+            before=tuple(answer.proposed.criteria[: places[i][1]]) if config.explores else (),
+            notion=answer.question.notion,
+            outcome=answer.question.outcome if several else None,
+            people=PeopleInMemory(answer.d2),
+        )
+        for i, answer in zip(split.chosen.tolist(), answers, strict=True)
+    ]
+
+
+def _with_halves(summary: DataSummary, split: Split, config: AuditConfig) -> DataSummary:
+    """The summary with the sizes of both halves, and a warning where nothing could be tested."""
+    strata = None if split.strata is None else len(split.strata)
+    warnings = (*summary.warnings, *untested(split, config))
+    summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
+    if split.d1.design.clusters is None or split.d2.design.clusters is None:
+        return summary
+    clusters = [len(np.unique(half)) for half in (split.d1.design.clusters, split.d2.design.clusters)]
+    return replace(summary, clusters_search=clusters[0], clusters_assess=clusters[1])
+
+
+def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: AuditConfig) -> DataSummary:
+    """The summary with what is to be said of findings that finer strata end."""
+    return replace(summary, warnings=(*summary.warnings, *finer.warnings(findings, config)))
+
+
+def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
+    """What the tests could have seen, for every question."""
+    return tuple(
+        entry
+        for answer in split.answers
+        for entry in detectable(
+            answer.d2.cell_counts(),
+            answer.question.notion,
+            min(1.0, config.level * (2 if config.sign else 1)),
+            split.tested,
+            threshold=config.threshold,
+            effect=design_effect(answer.d2, RateCounter(answer.question.notion.rates, answer.d2.n_cells)),
+            outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
+        )
+    )
 
 
 def one_split(
@@ -175,25 +369,6 @@ def ranked(
         significant=found,
         chosen=found[: config.groups],
         strata=strata,
-    )
-
-
-def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
-    """The criteria of several lists one after the other; those of one list as they are, which may not be made yet."""
-    if len(proposed) == 1:
-        return proposed[0].criteria
-    return [criterion for each in proposed for criterion in each.criteria]
-
-
-def assessment_terms(config: AuditConfig) -> Terms:
-    """How groups are tested, from the settings. The paper's search has chi2 tests of groups of any size."""
-    return Terms(
-        adjustment=config.adjust,
-        level=config.level,
-        threshold=config.threshold,
-        direction=config.sign,
-        reference=config.reference_kind,
-        exact=config.preset != "paper",
     )
 
 
@@ -384,20 +559,6 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
         f"{searched} no condition on one attribute gives a group of {least:,} people or more that {which} {least:,} "
         f"others or more{within}"
     )
-
-
-def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
-    """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
-    out = {}
-    for i, others in enumerate(proposed.also):
-        own = member_mask(proposed.criteria[i], d2)
-        size = max(d2.people(own), 1)
-        masks = [member_mask(other, d2) for other in others]
-        out[i] = tuple(
-            (other, d2.people(mask), float(rounded(d2.people(mask & own) / size) or 0.0))
-            for other, mask in zip(others, masks, strict=True)
-        )
-    return out
 
 
 def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:

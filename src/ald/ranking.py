@@ -14,8 +14,6 @@ from ald.groups.rules import simplicity
 from ald.groups.tree import CodedCriterion
 from ald.statistics.basics import adjust
 
-RANKINGS: Sequence[str] = ("confidence", "magnitude")
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scores:

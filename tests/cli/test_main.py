@@ -716,8 +716,8 @@ def test_interrupts(tmp_path: Path, step: str) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
-import ald.auditing, ald.report.files, ald.pipeline
-target = {{"load": (ald.auditing, "load"), "search": (ald.pipeline, "grow_forest"), "assess": (ald.pipeline, "assess"),
+import ald.report.files, ald.pipeline
+target = {{"load": (ald.pipeline, "load"), "search": (ald.pipeline, "grow_forest"), "assess": (ald.pipeline, "assess"),
           "write": (ald.report.files.os, "fsync")}}[{step!r}]
 def wait(*args, **options):
     Path({str(started)!r}).touch()

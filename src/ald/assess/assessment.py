@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ald.notions import Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
 from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
 from ald.statistics.score import Tables, beyond_log_p
+
+if TYPE_CHECKING:
+    from ald.options import AuditConfig
 
 # Compared with whom: everyone else, everyone, or the members of a reference group.
 REFERENCES = ("rest", "all", "group")
@@ -523,3 +526,15 @@ def _ratio(hits: IntArray | FloatArray, base: IntArray | FloatArray) -> FloatArr
 def _absolute(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The interval of |d| from that of d."""
     return np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))
+
+
+def assessment_terms(config: AuditConfig) -> Terms:
+    """How groups are tested, from the settings. The paper's search has chi2 tests of groups of any size."""
+    return Terms(
+        adjustment=config.adjust,
+        level=config.level,
+        threshold=config.threshold,
+        direction=config.sign,
+        reference=config.reference_kind,
+        exact=config.preset != "paper",
+    )

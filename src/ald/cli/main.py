@@ -19,7 +19,7 @@ from ald.cli import commands
 from ald.errors import AldError, CriterionError, InputError, SettingError, nearest
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "csv", "markdown")
@@ -319,10 +319,10 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     """
     from dataclasses import replace
 
-    from ald.auditing import Audit
     from ald.data.inputs.fingerprint import sha256
     from ald.groups.criterion import visible
     from ald.report.files import check_targets, write_report
+    from ald.results.audit import Audit
 
     check_targets(output)
     for path in output:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ald._core.arrays import ByteArray, IntArray
-from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given, assess_in_order
+from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given, assess_in_order, assessment_terms
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
@@ -28,11 +28,7 @@ from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
 from ald.pipeline import (
-    Answer,
-    Overlaps,
     Progress,
-    Split,
-    assessment_terms,
     check_halves,
     expected_signs,
     listed_trees,
@@ -57,6 +53,7 @@ from ald.remote.counting import (
 from ald.remote.engines.failures import told
 from ald.remote.spread import PreparedSpread, prepare_spread
 from ald.results.details import Details, Subject, details
+from ald.results.halving import Answer, Overlaps, Split
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
 from ald.statistics.basics import rounded

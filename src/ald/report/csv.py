@@ -10,7 +10,7 @@ from ald.groups.criterion import visible
 from ald.report.table import columns, tabulated
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 
 def safe_cell(text: str) -> str:

@@ -12,7 +12,7 @@ from ald.errors import SettingError, needed_extra
 from ald.report.whole import check_replaceable, write_whole
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 RENDERERS: dict[str, Callable[[Audit], str | bytes]] = {
     "html": lambda audit: audit.to_html(),

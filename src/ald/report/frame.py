@@ -9,7 +9,7 @@ from ald.errors import SettingError
 from ald.report.table import columns, tabulated
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 

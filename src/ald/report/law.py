@@ -13,7 +13,7 @@ from ald.report.table import Column, Entry, Table
 from ald.report.words import count, joined, percent, plain
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 # 6 RCNY section 5-301(d): an independent auditor may leave out categories with a smaller share than this.
 SMALL = 0.02

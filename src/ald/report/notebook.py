@@ -23,7 +23,7 @@ from ald.report.words import shortened
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 _WIDTH = 760.0
 _LONG = 240

@@ -24,7 +24,7 @@ from ald.report.words import (
 from ald.results.finding import Finding, Finer, StratumResult
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 # What happens to those who count as hits of a rate; of any other rate its name is given.
 _VERBS = {

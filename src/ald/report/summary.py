@@ -40,7 +40,7 @@ from ald.results.details import Dropped
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 LIMITATION = (
     "These are associations found in logged data: hypotheses for people who know the case, neither causes nor a "

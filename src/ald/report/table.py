@@ -12,7 +12,7 @@ from ald.report.words import confidence, interval, p_value, percent, plain, read
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 
 @dataclass(frozen=True, kw_only=True)

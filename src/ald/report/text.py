@@ -13,7 +13,7 @@ from ald.report.table import Table, printed
 from ald.report.words import shortened
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 _WIDTH = 110
 _CELL = 40

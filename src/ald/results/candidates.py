@@ -17,9 +17,9 @@ from ald.groups.membership import member_mask, membership_strata
 from ald.groups.rules import decode
 from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
-from ald.pipeline import Answer, Split, overlaps
 from ald.results import finer
 from ald.results.finding import Also, Finding, Finer, StratumResult, finding
+from ald.results.halving import Answer, Split, overlaps
 from ald.statistics.basics import rounded
 
 # Strata shown per finding: those with the largest weights.

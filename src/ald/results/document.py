@@ -24,7 +24,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
 SCHEMA = 1
 
@@ -236,7 +236,7 @@ def _dump(value: Any) -> str:
 
 def audit_from_json(text: str | bytes) -> Audit:
     """The inverse of `audit_to_json`."""
-    from ald.auditing import Audit
+    from ald.results.audit import Audit
 
     try:
         document = json.loads(text, parse_constant=_refuse)

@@ -13,15 +13,15 @@ from math import exp, isfinite, log
 import numpy as np
 
 from ald._core.arrays import BoolArray
-from ald.assess.assessment import Assessment, assess, assess_in_order, assess_masks
+from ald.assess.assessment import Assessment, assess, assess_in_order, assess_masks, assessment_terms
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
 from ald.errors import shorten
 from ald.options import AuditConfig
-from ald.pipeline import Answer, Split, assessment_terms
 from ald.questions import Question
 from ald.ranking import joined
 from ald.results.finding import Finding, Finer, p_text
+from ald.results.halving import Answer, Split
 from ald.statistics.basics import adjust, rounded
 
 

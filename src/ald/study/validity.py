@@ -22,7 +22,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, FloatArray
 from ald._core.threads import available_threads
 from ald.auditing import audit
-from ald.ranking import RANKINGS
+from ald.options import RANKINGS
 from ald.results.finding import Finding
 
 SCENARIOS = ("null-3", "null-20", "rare", "planted")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ald
-from ald import InputError, auditing
+from ald import InputError, auditing, pipeline
 from ald.data.inputs import files
 from ald.data.inputs.fingerprint import seen, sha256
 from ald.data.inputs.sources import load
@@ -74,13 +74,13 @@ def test_a_file_that_changes_after_it_was_read(tmp_path: Path, monkeypatch: pyte
     """The fingerprint is that of the data of the audit, not of what is there when the report is written."""
     path = write_csv(tmp_path / "x.csv", people())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    arrange = auditing.arrange
+    arrange = pipeline.arrange
 
     def change_and_arrange(*arguments: Any) -> Any:
         appended(path)
         return arrange(*arguments)
 
-    monkeypatch.setattr(auditing, "arrange", change_and_arrange)
+    monkeypatch.setattr(pipeline, "arrange", change_and_arrange)
     assert ald.audit(path, outcome="y", trees=2).input_sha256 == digest
 
 

@@ -1,0 +1,224 @@
+"""The result of an audit: findings, what was audited, and how to show them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ald.assess.power import Detectable
+from ald.data.prepare import DataSummary
+from ald.groups.criterion import visible
+from ald.groups.tree import Forest
+from ald.notions import Notion
+from ald.options import AuditConfig
+from ald.profiles import Profile
+from ald.results.candidates import Results
+from ald.results.details import Details
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.report.summary import Report
+    from ald.report.svg import Picture
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Audit:
+    """The result of an audit.
+
+    groups: the listed findings, best first: groups with a significant disparity. May be empty.
+    named: the groups of interest, in the order given, whatever was found of them.
+    candidates: every group that was tested, in ranked order.
+    significant: the places of all significant groups among the candidates, the listed ones first.
+    config, data_summary: what was asked, and what was audited (with columns left out and warnings).
+    forest: the search trees.
+    detectable: what the audit could have seen, by share of people.
+    p_any: one p-value for "is there any disparity at all", over all halvings.
+    details: listed groups without one of their conditions, and rates along the attributes that they use.
+    input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
+    profile: what a law asks to be counted, if that was asked for.
+    """
+
+    config: AuditConfig
+    data_summary: DataSummary
+    groups: tuple[Finding, ...]
+    named: tuple[Finding, ...]
+    forest: Forest
+    detectable: tuple[Detectable, ...]
+    p_any: float
+    significant: tuple[int, ...]
+    input_sha256: str | None = None
+    profile: Profile | None = None
+    _candidates: Results | tuple[Finding, ...] = field(repr=False)
+    # Or how to count them, when somebody asks.
+    _details: Details | Callable[[], Details] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for group in (*self.groups, *self.named):
+            group.at_home(self)
+
+    @cached_property
+    def details(self) -> Details:
+        return self._details() if callable(self._details) else self._details
+
+    @cached_property
+    def candidates(self) -> tuple[Finding, ...]:
+        found = self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
+        return tuple(finding.at_home(self) for finding in found)
+
+    def first_candidates(self, n: int) -> tuple[Finding, ...]:
+        """The first candidates in ranked order, without writing out all others."""
+        if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
+            return self.candidates[:n]
+        first = self._candidates.at(range(min(n, len(self._candidates))))
+        return tuple(finding.at_home(self) for finding in first)
+
+    @property
+    def n_further(self) -> int:
+        """How many groups are significant too, and not listed because there are more than `groups`."""
+        return len(self.significant) - len(self.groups)
+
+    def further(self, most: int | None = None) -> tuple[Finding, ...]:
+        """The significant groups that are not listed, best first; of many no more than `most`."""
+        places = self.significant[len(self.groups) :][:most]
+        if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
+            return tuple(self.candidates[place] for place in places)
+        return tuple(finding.at_home(self) for finding in self._candidates.at(places))
+
+    @property
+    def n_candidates(self) -> int:
+        """How many groups the search proposed."""
+        return len(self._candidates)
+
+    @property
+    def n_tested(self) -> int:
+        """How many of them could be tested."""
+        if isinstance(self._candidates, Results):
+            return self._candidates.split.tested
+        return sum(finding.p_adjusted is not None for finding in self._candidates)
+
+    @property
+    def notion(self) -> Notion:
+        """The notion, or the first of several."""
+        return self.config.notions[0]
+
+    def notion_of(self, finding: Finding) -> Notion:
+        """The notion that a finding was assessed for."""
+        return next(notion for notion in self.config.notions if notion.name == finding.notion)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.data_summary.warnings
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Audit) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        n = len(self.groups)
+        of = f"{len(self.significant):,} significant and " if self.n_further else ""
+        return (
+            f"<Audit for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of {of}"
+            f"{self.n_tested:,} tested on {self.data_summary.rows_assess:,} people. print(audit) shows them, "
+            "audit.save('audit.html') writes the report; see .groups, .to_frame(), .to_json()>"
+        )
+
+    def __str__(self) -> str:
+        from ald.report.text import to_text
+
+        return to_text(self)
+
+    def report(self) -> Report:
+        """The audit in words, numbers and tables, as every format shows it."""
+        from ald.report.law import with_profile
+        from ald.report.summary import summarise
+
+        return with_profile(summarise(self))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
+        from ald.report.files import check_target, write_report
+
+        check_target(os.fspath(path))
+        write_report(self, os.fspath(path))
+
+    def plot_tree(self, finding: Finding, levels: int | None = 3) -> Picture:
+        """The search tree of a finding as a picture (SVG), down to some levels; None for all."""
+        from ald.report.notebook import plot_tree
+
+        return plot_tree(self, finding, levels)
+
+    def _repr_html_(self) -> str:
+        from ald.report.notebook import audit_html
+
+        return audit_html(self)
+
+    def finding_html(self, finding: Finding) -> str:
+        """A finding as notebooks show it."""
+        from ald.report.notebook import finding_html
+
+        return finding_html(self, finding)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""
+        from ald.report.frame import to_frame
+
+        return to_frame(self, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole audit as plain data in the documented schema (docs/schema.md)."""
+        from ald.results.document import audit_to_dict
+
+        return audit_to_dict(self)
+
+    def to_reduced_dict(self, candidates: int) -> dict[str, Any]:
+        """The audit as plain data, with some candidates and the trees of listed groups only: what fits on a page."""
+        from ald.results.document import reduced_to_dict
+
+        return reduced_to_dict(self, candidates)
+
+    def to_json(self) -> str:
+        """The whole audit as JSON. Same audit, same bytes."""
+        from ald.results.document import audit_to_json
+
+        return audit_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Audit:
+        """The audit that `to_json` wrote."""
+        from ald.results.document import audit_from_json
+
+        return audit_from_json(text)
+
+    def to_markdown(self, heading: int = 1) -> str:
+        """The report as Markdown, for model cards and pull requests; `heading` is the level of its title."""
+        from ald.report.markdown import to_markdown
+
+        return to_markdown(self.report(), heading)
+
+    def to_html(self) -> str:
+        """The report as one HTML page that needs nothing else."""
+        from ald.report.html import to_html
+
+        return to_html(self.report())
+
+    def to_pdf(self) -> bytes:
+        """The report as a PDF document (PDF/A-2b, PDF/UA-1); needs the extra `pdf`. Same audit, same bytes."""
+        from ald.report.pdf import to_pdf
+
+        return to_pdf(self.report())
+
+    def to_excel(self) -> bytes:
+        """The findings, all candidates and the settings as an Excel workbook; needs the extra `excel`."""
+        from ald.report.excel import to_excel
+
+        return to_excel(self.report())
+
+    def to_csv(self) -> str:
+        """The listed groups as CSV, safe to open in a spreadsheet."""
+        from ald.report.csv import to_csv
+
+        return to_csv(self)

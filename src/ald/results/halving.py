@@ -1,0 +1,95 @@
+"""What one halving of the data gave: groups that D1 suggested, and what D2 says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ald._core.arrays import IntArray
+from ald.assess.assessment import Assessment
+from ald.data.coded import AuditData
+from ald.data.strata import Strata
+from ald.groups.membership import member_mask
+from ald.groups.rules import Candidates
+from ald.groups.tree import CodedCriterion, Forest
+from ald.questions import Question
+from ald.ranking import Scores
+from ald.statistics.basics import rounded
+
+# Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
+Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What one question got: the forest, the groups that it led to, and their assessment on D2.
+
+    overlaps: as the function of that name gives them, where they were counted already.
+    """
+
+    question: Question
+    d2: AuditData
+    forest: Forest
+    proposed: Candidates
+    assessment: Assessment
+    overlaps: Overlaps | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split:
+    """Search, assessment and ranking for one halving.
+
+    scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
+    (those that are listed): positions among them. strata: what strata of legitimate factors mean, if there are any.
+    """
+
+    d1: AuditData
+    d2: AuditData
+    answers: tuple[Answer, ...]
+    scores: Scores
+    order: IntArray
+    significant: IntArray
+    chosen: IntArray
+    strata: Strata | None = None
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Per candidate the number of its answer and its own number there."""
+        return [(a, i) for a, answer in enumerate(self.answers) for i in range(len(answer.proposed))]
+
+    @property
+    def criteria(self) -> Sequence[CodedCriterion]:
+        return all_criteria([answer.proposed for answer in self.answers])
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of all questions."""
+        return Forest.joined([answer.forest for answer in self.answers])
+
+    @property
+    def tested(self) -> int:
+        """How many candidates could be tested."""
+        return int(np.count_nonzero(~np.isnan(self.scores.log_p)))
+
+
+def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
+    """The criteria of several lists one after the other; those of one list as they are, which may not be made yet."""
+    if len(proposed) == 1:
+        return proposed[0].criteria
+    return [criterion for each in proposed for criterion in each.criteria]
+
+
+def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
+    """Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold."""
+    out = {}
+    for i, others in enumerate(proposed.also):
+        own = member_mask(proposed.criteria[i], d2)
+        size = max(d2.people(own), 1)
+        masks = [member_mask(other, d2) for other in others]
+        out[i] = tuple(
+            (other, d2.people(mask), float(rounded(d2.people(mask & own) / size) or 0.0))
+            for other, mask in zip(others, masks, strict=True)
+        )
+    return out
