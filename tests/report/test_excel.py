@@ -127,7 +127,7 @@ def test_names_of_sheets() -> None:
     table = report.section("settings").table
     titles = ["a" * 40, "A" * 40, "x/y:[z]*?\\'", "''", "Findings"]
     more = tuple(replace(report.section("settings"), key=title, title=title, table=table) for title in titles)
-    names = openpyxl.load_workbook(io.BytesIO(to_excel(replace(report, sections=more)))).sheetnames
+    names = openpyxl.load_workbook(io.BytesIO(to_excel(replace(report, _sections=lambda: more)))).sheetnames
     assert names == ["Summary", "Findings", "Candidates", "a" * 31, "A" * 29 + " 2", "x y  z", "Sheet", "Findings 2",
                      "Notes"]  # fmt: skip
 
