@@ -25,7 +25,7 @@ from ald.data.columns import compact
 from ald.options import AuditConfig
 from ald.pipeline import one_split
 from ald.questions import questions
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules
 
 BASE = {"rows": 10**6, "attributes": 10, "values": 255, "trees": 25}
 CHANGES = {

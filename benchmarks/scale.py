@@ -25,7 +25,7 @@ from ald.data.coded import Attribute, AuditData
 from ald.options import AuditConfig
 from ald.pipeline import Split, one_split
 from ald.questions import questions
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 
 THREADS = 2
 SLOPES = (1.5, 1.0, 0.7, 0.5, 0.3)

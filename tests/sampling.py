@@ -15,7 +15,7 @@ from ald.data import coded, hashing
 from ald.data.coded import AuditData
 from ald.remote import distributed
 from ald.remote.counting import pooled
-from ald.search.forest.packed import PackedCounter
+from ald.search.forest.packed import PackedSplitter
 
 
 @contextmanager
@@ -33,8 +33,8 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
 
     def drawn(
         data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1, rows: object = None
-    ) -> PackedCounter:
-        return PackedCounter.of(data, [data.sample(share, rng) for rng in rngs], threads)
+    ) -> PackedSplitter:
+        return PackedSplitter.of(data, [data.sample(share, rng) for rng in rngs], threads)
 
     choose = steps.representative_candidates
 
@@ -44,7 +44,7 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
     with (
         mock.patch.object(AuditData, "halves", halves),
         mock.patch.object(AuditData, "sample", sample),
-        mock.patch.object(PackedCounter, "drawn", drawn),
+        mock.patch.object(PackedSplitter, "drawn", drawn),
         mock.patch.object(steps, "representative_candidates", chosen),
         mock.patch.object(coded, "_merging_pays", return_value=True),
     ):

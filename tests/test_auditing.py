@@ -12,10 +12,9 @@ import pytest
 
 import ald
 from ald.datasets import make_synthetic
-from ald.pipeline import minimum_rows
 from ald.results.audit import Audit
 from ald.results.finding import Finding
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.statistics.score import Tables
 from tests.tables import people, public_data
 

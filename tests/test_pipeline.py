@@ -10,9 +10,9 @@ from scipy import stats
 
 from ald.data.roles import Roles
 from ald.options import AuditConfig
-from ald.pipeline import Split, arrange, minimum_rows, one_split, p_any, read, search_rates, stability
+from ald.pipeline import Split, arrange, one_split, p_any, read, search_rates, stability
 from ald.questions import questions
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
 from tests.tables import decisions, people
 
 RULES = GrowthRules()

@@ -18,7 +18,7 @@ from ald.datasets import make_synthetic
 from ald.options import AuditConfig
 from ald.pipeline import Split, one_split
 from ald.questions import questions
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules
 from tests.coded import coded
 
 SEARCHES: list[dict[str, Any]] = [

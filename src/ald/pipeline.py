@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import ceil
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +47,9 @@ from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_n
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.explore.scoring import smallest_group
 from ald.search.forest import packed
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
 from ald.search.forest.packed import PackedRows
+from ald.search.forest.rules import GrowthRules, minimum_rows
+from ald.search.forest.sampling import bytes_per_row, grow_forest
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import rounded
 
@@ -559,14 +559,6 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
         f"{searched} no condition on one attribute gives a group of {least:,} people or more that {which} {least:,} "
         f"others or more{within}"
     )
-
-
-def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:
-    """The least number of people with which a tree's sample of D1 can be split at all."""
-    n = ceil(rules.minsplit / (SAMPLE_SHARE * fraction))
-    while int(SAMPLE_SHARE * int(fraction * n)) < rules.minsplit:
-        n += 1
-    return n + n % 2
 
 
 def check_halves(searched: int, assessed: int, least: int) -> None:

@@ -32,7 +32,6 @@ from ald.pipeline import (
     check_halves,
     expected_signs,
     listed_trees,
-    minimum_rows,
     ranked,
     representative_candidates,
     search_rates,
@@ -55,7 +54,9 @@ from ald.remote.spread import PreparedSpread, prepare_spread
 from ald.results.details import Details, Subject, details
 from ald.results.halving import Answer, Overlaps, Split
 from ald.search.explore.scoring import Terms as SearchTerms
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
 from ald.statistics.basics import rounded
 
 if TYPE_CHECKING:
@@ -286,8 +287,8 @@ class _Asked:
         counter = ClusterCounter(audit.blocks, self.partition, SAMPLE_SHARE, samples)
         present = _present(audit.attributes, audit.values[0], self.partition.n_cells)
         forest = grow(
-            counter, audit.attributes, present.scores(), rates, audit.rules, rngs,
-            threads=audit.threads, progress=lambda done: progress(done / 2),
+            HistogramSplitter(counter, audit.threads), audit.attributes, present.scores(), rates, audit.rules, rngs,
+            progress=lambda done: progress(done / 2),
         )  # fmt: skip
         if self.pool is None:
             proposed = candidates(forest, present)
