@@ -20,7 +20,7 @@ from ald.groups.tree import CodedCriterion
 from ald.remote.engines.blocks import Layout
 from ald.remote.engines.protocols import Blocks
 from ald.search.forest.counting import Histograms, Routing
-from ald.search.forest.growth import counter_of
+from ald.search.forest.sampling import counter_of
 
 Sums = tuple[IntArray, IntArray]
 

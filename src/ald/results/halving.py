@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from ald.data.strata import Strata
 from ald.groups.membership import member_mask
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
+from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import Scores
+from ald.ranking import Scores, joined, rank, significant
 from ald.statistics.basics import rounded
 
 # Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
@@ -93,3 +94,28 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
             for other, mask in zip(others, masks, strict=True)
         )
     return out
+
+
+def rank_answers(
+    d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
+) -> Split:
+    """All candidates in order, with one correction, and those that are listed."""
+    scores = joined([answer.assessment for answer in answers], config.adjust)
+    criteria = all_criteria([answer.proposed for answer in answers])
+    order = rank(scores, criteria, d2.attributes, config.ranking)
+    found = significant(scores, order, config.level)
+    ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
+    corrected = tuple(
+        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
+        for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
+    )
+    return Split(
+        d1=d1,
+        d2=d2,
+        answers=corrected,
+        scores=scores,
+        order=order,
+        significant=found,
+        chosen=found[: config.groups],
+        strata=strata,
+    )
