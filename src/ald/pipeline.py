@@ -17,7 +17,8 @@ from ald._core.threads import available_threads, in_threads
 from ald.assess.assessment import assess, assess_in_order, assess_masks, assessment_terms
 from ald.assess.power import Detectable, detectable
 from ald.baselines.interface import propose
-from ald.data.coded import AuditData
+from ald.data import packing
+from ald.data.coded import AuditData, as_counts
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.memory import machine_memory
 from ald.data.inputs.reading import ManyCellsError, reading_of
@@ -43,13 +44,11 @@ from ald.results.candidates import Results, design_details
 from ald.results.details import Details, People, PeopleInMemory, Subject, TreePeople, details, people_of_trees
 from ald.results.finding import Finding, finding
 from ald.results.halving import Answer, Split, all_criteria
-from ald.search.adapting import as_counts, design_effect, few_strata
+from ald.search.adapting import design_effect, few_strata
 from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.explore.scoring import smallest_group
-from ald.search.forest import packed
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
-from ald.search.forest.packed import PackedRows
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import rounded
 
@@ -409,7 +408,7 @@ def search(
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
     given = None if strata is None else few_strata(strata, d1, rates, limit)
     done, telling = np.zeros(len(rngs)), Lock()
-    rows = PackedRows.of(d1, threads) if given is None and packed.available(d1) else None
+    rows = packing.PackedRows.of(d1, threads) if given is None and packing.available(d1) else None
 
     def grown(part: slice, threads: int) -> Forest:
         def share(of_part: float) -> None:

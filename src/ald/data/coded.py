@@ -191,6 +191,21 @@ def numbered(values: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
 
 
+def as_counts(data: AuditData) -> AuditData:
+    """The data with survey weights turned into whole people, as many in all as were asked.
+
+    Rows are in canonical order, so that those next to each other are alike: rounding the running sum instead of every
+    weight keeps all groups within about one person of their weight.
+    """
+    weights = data.design.weights
+    if weights is None:
+        return data
+    share = data.counts * weights
+    running = np.floor(np.cumsum(share) * (data.total / share.sum()) + 0.5)
+    people = np.diff(running, prepend=0.0).astype(np.int64)
+    return data.with_counts(people)
+
+
 def design_effect(data: AuditData, hits: IntArray | FloatArray, bases: IntArray | FloatArray) -> float:
     """By how much a chi2 statistic of these people is too large, at least 1; of several rates the largest.
 

@@ -13,13 +13,15 @@ from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald._core.segments import TIE, few_sums, integer_sums, maxima, owner
 from ald._core.threads import in_threads
+from ald.data import packing
 from ald.data.coded import Attribute, AuditData
+from ald.data.packing import PackedRows
 from ald.groups.tree import Forest, Level, LevelSplits, Sides, in_preorder
 from ald.notions import RateCounter
 from ald.search.forest import packed
 from ald.search.forest.association import Association, associate, combine
 from ald.search.forest.counting import Counter, Histograms, MemoryCounter, Routing
-from ald.search.forest.packed import ASK, FOUND, PackedCounter, PackedRows, Plan, Tested
+from ald.search.forest.packed import ASK, FOUND, PackedCounter, Plan, Tested
 from ald.search.forest.splitting import Splits, best_splits
 from ald.search.forest.within import associate_within, best_splits_within
 from ald.statistics.basics import chi2_isf, log1m_exp
@@ -195,14 +197,16 @@ def select_by_log_p(tests: LevelTests, tries: int) -> IntArray:
 
 def bytes_per_row(data: AuditData) -> int:
     """The memory that growing one tree takes for every row of the data."""
-    if not packed.available(data):
+    if not packing.available(data):
         return _UNPACKED_BYTES
-    return 8 * packed.words_per_row(data)
+    return 8 * packing.words_per_row(data)
 
 
 def counter_of(data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> Counter:
     """The faster counter of those that can count this data. samples: per tree how often each row is in its sample."""
-    return PackedCounter.of(data, samples, threads) if packed.available(data) else MemoryCounter(data, samples, threads)
+    return (
+        PackedCounter.of(data, samples, threads) if packing.available(data) else MemoryCounter(data, samples, threads)
+    )
 
 
 def grow_forest(
@@ -224,7 +228,7 @@ def grow_forest(
     """
     n_cells = data.n_cells
     counter: Counter
-    if given is None and packed.available(data):
+    if given is None and packing.available(data):
         counter = PackedCounter.drawn(data, SAMPLE_SHARE, rngs, threads, rows)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
