@@ -152,7 +152,7 @@ class AuditData:
     def scores(self) -> tuple[FloatArray, ...]:
         """Per attribute the numbers that its codes stand for in a test.
 
-        Ordered levels score 1, 2, ... over those that occur in this very data (SPEC 1); unordered ones have no scores.
+        Ordered levels score 1, 2, ... over those that occur in this very data; unordered ones have no scores.
         """
         return tuple(
             attribute.values

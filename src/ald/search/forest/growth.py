@@ -41,7 +41,7 @@ _COLUMNS = ("statistic", "df", "log_p")
 
 @dataclass(frozen=True, kw_only=True)
 class GrowthRules:
-    """When and how a node splits (SPEC 0). `tries`: attributes tried for an admissible split, best first."""
+    """When and how a node splits. `tries`: attributes tried for an admissible split, best first."""
 
     alpha: float = 0.1
     minsplit: int = 20
@@ -444,7 +444,7 @@ class _Grower:
         return histograms.keep(kept)
 
     def _significant(self, association: Association, per_node: IntArray) -> BoolArray:
-        """Requests whose p-value is below alpha; strictly, so that alpha = 1 still needs p < 1 (SPEC 3.3)."""
+        """Requests whose p-value is below alpha; strictly, so that alpha = 1 still needs p < 1."""
         log_p = association.log_p
         if self.rules.bonferroni:
             tests = integer_sums(association.testable, per_node)
