@@ -2,13 +2,29 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+SOURCES := pyproject.toml setup.py $(wildcard src/ald/*/*.[ch] src/ald/*/*/*.[ch])
+
+.NOTPARALLEL:
 .PHONY: setup tools demo test bench
 setup: .venv/ready
 
-.venv/ready: pyproject.toml setup.py $(wildcard src/ald/*.h src/ald/*/*.c src/ald/*/*.h)
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+# What users install is enough for the demonstration; the rest goes on top of it, or brings it along.
+define install
+@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+@$(BIN)/python -m pip install --quiet --editable '$(1)'
+endef
+
+.venv/installed: $(SOURCES)
+	@echo "Installing ALD and what it needs into .venv: about 300 MB, half a minute ..."
+	$(call install,.)
+	@touch $@
+	@echo "Installed: the command is $(BIN)/ald."
+
+.venv/ready: $(SOURCES)
+	@echo "Installing ALD, its extras and all development tools into .venv: about 2 GB, some minutes ..."
+	$(call install,.[dev])
+	@touch .venv/installed $@
+	@echo "Installed: the command is $(BIN)/ald, and 'make test' runs all checks."
 
 # axe-core, for the tests of the HTML report in a browser; without npm these are skipped.
 AXE := .tools/node_modules/axe-core/axe.min.js
@@ -17,9 +33,10 @@ tools: $(AXE)
 $(AXE):
 	command -v npm > /dev/null && npm install --prefix .tools --no-audit --no-fund --silent axe-core@4 || true
 
-demo: setup
-	mkdir -p demo-output
-	$(BIN)/ald demo --output demo-output/berkeley.html --output demo-output/berkeley.md --output demo-output/berkeley.json
+demo: .venv/installed
+	@mkdir -p demo-output
+	@$(BIN)/ald demo --output demo-output/berkeley.html --output demo-output/berkeley.md --output demo-output/berkeley.json
+	@echo "That was the demonstration. The report is demo-output/berkeley.html: open it in a browser."
 
 test: setup tools
 	$(BIN)/ruff check .

@@ -39,6 +39,15 @@ def coded(columns: Any, **options: Any) -> AuditData:
     return prepare(load(columns), Roles(**roles | options), cells).whole
 
 
+def surveyed(weights: list[float], seed: int = 0) -> AuditData:
+    """One row per weight, of two attributes and an outcome; the weights are in the rows' canonical order."""
+    rng = np.random.default_rng(seed)
+    n = len(weights)
+    columns = {"a": rng.choice(list("pqr"), n), "row": [f"r{i:06}" for i in range(n)], "w": weights}
+    columns["y"] = [0, 1, *rng.integers(0, 2, n - 2)]
+    return coded(columns, survey_weights="w")
+
+
 def forest_of(data: AuditData, rates: RateCounter, trees: int = 8, seed: int = 0, **rules: Any) -> Forest:
     """A forest on all of this data."""
     rngs = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(trees)]

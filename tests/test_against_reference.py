@@ -41,7 +41,7 @@ REL = 1e-8
 REL_UPPER = 1e-6
 TINY = math.sqrt(2.2250738585072014e-308)
 
-# The reference does not centre numbers and has an absolute tolerance: of these cases SPEC 14 compares two columns.
+# The reference does not centre numbers and has an absolute tolerance: of these cases two columns are compared.
 CONDITIONED = ("small", "centred")
 
 
@@ -98,7 +98,7 @@ def check_test(ours: tuple[float, int, float], reference: dict[str, Any]) -> Non
     assert log_p == pytest.approx(number(reference["log_p"]), rel=REL, abs=1e-12)
     upper = number(reference["log_one_minus_p"])
     ours_upper = float(log1m_exp(np.array(log_p)))
-    if upper < -30 or statistic == 0:  # T = E up to rounding: p is 1 (SPEC 2.5)
+    if upper < -30 or statistic == 0:  # T = E up to rounding: p is 1
         assert ours_upper < -17
     elif log_p > -1e-3:  # p near 1 carries no digits of 1 - p: take the lower tail itself
         assert math.log(chdtr(df, statistic)) == pytest.approx(upper, rel=REL_UPPER)
@@ -164,7 +164,7 @@ def check_moments(
     levels: tuple[Any, ...],
     reference: dict[str, Any],
 ) -> None:
-    """T, E[T] and Cov[T] from our histogram by SPEC 2.2, against the reference's."""
+    """T, E[T] and Cov[T] from our histogram by its definition, against the reference's."""
     if "linear_statistic" not in reference:
         return
     n_x, y = histogram.counts.sum(axis=1).astype(float), histogram.counts[:, 1].astype(float)
@@ -173,7 +173,7 @@ def check_moments(
         present = np.isin(np.arange(len(levels)), histogram.codes)
         g = np.zeros((len(histogram.codes), len(levels)))
         g[np.arange(len(histogram.codes)), histogram.codes] = 1
-        if len(reference["linear_statistic"]) < len(levels):  # levels that occur nowhere are dropped (SPEC 1)
+        if len(reference["linear_statistic"]) < len(levels):  # levels that occur nowhere are dropped
             g = g[:, present]
     else:
         g = scores[histogram.codes][:, None]
@@ -187,7 +187,7 @@ def check_moments(
 
 
 def reference_select(mincriterion: float, bonferroni: bool, columns: int) -> Any:
-    """The reference's attribute order with its tie rule (SPEC 3.4), which the golden trees were grown with."""
+    """The reference's attribute order with its tie rule, which the golden trees were grown with."""
     theta = -math.inf if mincriterion == 0 else math.log(mincriterion)
 
     def select(tests: LevelTests, tries: int) -> np.ndarray:
@@ -384,7 +384,7 @@ def test_chi2_of_2x2_tables(tag: str) -> None:
             continue
         counts = [np.array([int(entry[key])]) for key in ("in_pos", "in_neg", "out_pos", "out_neg")]
         statistic = chi2_2x2(*counts)
-        if tag == "all_zero":  # the reference raises an error, which we call undefined (SPEC 9)
+        if tag == "all_zero":  # the reference raises an error, which we call undefined
             assert np.isnan(statistic[0])
             continue
         assert statistic[0] == pytest.approx(number(entry["statistic"]), rel=rel, abs=1e-12, nan_ok=True)

@@ -36,7 +36,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
     monkeypatch.setattr("ald.groups.membership._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.explore.tables._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.explore.sharpen._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.forest.packed._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.data.packing.WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.forest.packed._WORTH_DRAWING_IN_THREADS", 1)
     monkeypatch.setattr("ald.data.coded._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.forest.sampling._WORTH_GROUPS", 1)

@@ -193,18 +193,35 @@ def test_named_make_targets_exist(page: Path) -> None:
     assert set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE)) <= targets
 
 
-@pytest.mark.parametrize("target", ["demo", "test"])
-def test_make_knows_what_to_do(target: str) -> None:
-    """make finds a way to the two promised targets."""
+def run_make(folder: Path, *arguments: str) -> str:
+    """What make prints."""
     make = shutil.which("make")
     if make is None:
         pytest.skip("make is not installed")
     # An outer make tells its children about itself; this one is not its child.
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if name not in outer}
-    done = subprocess.run([make, "-n", target], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([make, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert ("ald demo" if target == "demo" else "pytest") in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize(("target", "installs", "runs"), [("demo", "'.'", "ald demo"), ("test", "'.[dev]'", "pytest")])
+def test_make_installs_what_a_target_needs(target: str, installs: str, runs: str, tmp_path: Path) -> None:
+    """From a fresh clone the demonstration installs what users install, and the tests all of it; each installs once."""
+    for name in ("Makefile", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    planned = run_make(tmp_path, "-n", target)
+    assert re.findall(r"--editable (\S+)", planned) == [installs]
+    assert runs in planned
+
+
+def test_make_notices_changed_kernels() -> None:
+    """Whatever the kernels are built from is a reason to install again."""
+    sources = set(run_make(ROOT, "--eval", "sources:;@echo $(SOURCES)", "sources").split())
+    kernels = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.[ch]")}
+    assert kernels
+    assert sources == kernels | {"pyproject.toml", "setup.py"}
 
 
 def test_changelog_names_the_version() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ald.comparison.conditional_tree import Response, associate, best_split, grow_tree, outcomes
+from ald.comparison.conditional_tree import Response, associate, best_split, grow_tree
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.growth import grow
@@ -14,6 +14,12 @@ from ald.search.forest.rules import GrowthRules
 from tests.coded import coded
 from tests.golden_data import case_data, document, manifest, number
 from tests.tables import decisions, people
+
+
+def outcomes(rates: RateCounter, n_cells: int) -> Response:
+    """The response "is a hit" of every rate, among those who count for it."""
+    one = np.eye(n_cells, dtype=np.int64)
+    return Response(base=rates.base(one) > 0, value=rates.hit(one).astype(float))
 
 
 @pytest.mark.parametrize("bonferroni", [True, False])

@@ -13,7 +13,7 @@ from scipy import stats
 import ald
 from ald.assess.assessment import assess
 from ald.data import coded
-from ald.data.coded import Attribute, AuditData, draw, encode, merge, numbered, weighted_bincount
+from ald.data.coded import Attribute, AuditData, as_counts, draw, encode, merge, numbered, weighted_bincount
 from ald.data.columns import compact, from_levels, from_numbers
 from ald.groups.rules import candidates
 from ald.notions import NOTIONS, SELECTION, RateCounter
@@ -21,6 +21,8 @@ from ald.search.forest.counting import MemoryCounter, Routing
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import GrowthRules
+from tests import coded as tables
+from tests.coded import surveyed
 from tests.tables import people
 
 # The three ways to draw, chosen by the limits: all people in a list, cell by cell, and in bulk.
@@ -284,3 +286,37 @@ def test_numbered(values: list[int]) -> None:
     distinct, numbers = np.unique(array, return_inverse=True)
     found = numbered(array)
     assert (found[0].tolist(), found[1].tolist()) == (distinct.tolist(), numbers.tolist())
+
+
+@given(st.lists(st.floats(0.001, 500), min_size=2, max_size=60))
+def test_weights_become_people(weights: list[float]) -> None:
+    """As many people in all as rows; the first so many rows always hold their weight, to within a person."""
+    data = surveyed(weights)
+    counted = as_counts(data)
+    assert counted.total == len(weights)
+    assert (counted.counts > 0).all()
+    # Rows that stand for nobody are dropped; put them back as 0 to compare.
+    assert data.design.weights is not None
+    people = np.zeros(len(weights), np.int64)
+    position = {code: i for i, code in enumerate(data.codes[1].tolist())}
+    for code, count in zip(counted.codes[1].tolist(), counted.counts.tolist(), strict=True):
+        people[position[code]] = count
+    wanted = data.design.weights * len(weights) / data.design.weights.sum()
+    assert np.abs(np.cumsum(people) - np.cumsum(wanted)).max() <= 0.5 + 1e-6
+
+
+def test_groups_keep_their_weight() -> None:
+    """Rows that are alike stand next to each other, so that levels of the first attribute keep their weight too."""
+    rng = np.random.default_rng(1)
+    data = surveyed(rng.exponential(1.0, 3000).tolist())
+    counted = as_counts(data)
+    assert data.design.weights is not None
+    for level in range(3):
+        wanted = data.design.weights[data.codes[0] == level].sum() * 3000 / data.design.weights.sum()
+        assert abs(counted.counts[counted.codes[0] == level].sum() - wanted) <= 1.0
+
+
+def test_without_weights_nothing_changes() -> None:
+    """Data without survey weights is taken as it is."""
+    data = tables.coded({"a": list("pqpq"), "y": [0, 1, 1, 0]})
+    assert as_counts(data) is data

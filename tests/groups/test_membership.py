@@ -83,8 +83,8 @@ def planted(n: int, seed: int) -> AuditData:
 def test_leaves_of_a_forest(monkeypatch: pytest.MonkeyPatch, kernel: str, seed: int) -> None:
     """Sending people down the trees counts the members of every leaf's criterion, also among people never seen."""
     monkeypatch.setenv("ALD_KERNEL", kernel)
-    monkeypatch.setattr("ald.search.forest.packed._WORTH_A_THREAD", 10)
-    monkeypatch.setattr("ald.search.forest.packed._ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("ald.data.packing.WORTH_A_THREAD", 10)
+    monkeypatch.setattr("ald.groups.membership._ROWS_AT_ONCE", 64)
     grown, others = planted(400, seed), planted(3001, seed + 10)
     # One level of each kind that the forest has not seen.
     kept = (grown.codes[1] != 1) & (grown.codes[2] != 1)

@@ -9,53 +9,10 @@ from hypothesis import strategies as st
 
 from ald.data.coded import AuditData
 from ald.notions import NOTIONS, RateCounter
-from ald.search.adapting import as_counts, design_effect, few_strata
-from tests.coded import PARITY, coded
+from ald.search.adapting import design_effect, few_strata
+from tests.coded import PARITY, coded, surveyed
 
 ODDS = RateCounter(NOTIONS["equalized odds"].rates, 4)
-
-
-def surveyed(weights: list[float], seed: int = 0) -> AuditData:
-    """One row per weight, of two attributes and an outcome; the weights are in the rows' canonical order."""
-    rng = np.random.default_rng(seed)
-    n = len(weights)
-    columns = {"a": rng.choice(list("pqr"), n), "row": [f"r{i:06}" for i in range(n)], "w": weights}
-    columns["y"] = [0, 1, *rng.integers(0, 2, n - 2)]
-    return coded(columns, survey_weights="w")
-
-
-@given(st.lists(st.floats(0.001, 500), min_size=2, max_size=60))
-def test_weights_become_people(weights: list[float]) -> None:
-    """As many people in all as rows; the first so many rows always hold their weight, to within a person."""
-    data = surveyed(weights)
-    counted = as_counts(data)
-    assert counted.total == len(weights)
-    assert (counted.counts > 0).all()
-    # Rows that stand for nobody are dropped; put them back as 0 to compare.
-    assert data.design.weights is not None
-    people = np.zeros(len(weights), np.int64)
-    position = {code: i for i, code in enumerate(data.codes[1].tolist())}
-    for code, count in zip(counted.codes[1].tolist(), counted.counts.tolist(), strict=True):
-        people[position[code]] = count
-    wanted = data.design.weights * len(weights) / data.design.weights.sum()
-    assert np.abs(np.cumsum(people) - np.cumsum(wanted)).max() <= 0.5 + 1e-6
-
-
-def test_groups_keep_their_weight() -> None:
-    """Rows that are alike stand next to each other, so that levels of the first attribute keep their weight too."""
-    rng = np.random.default_rng(1)
-    data = surveyed(rng.exponential(1.0, 3000).tolist())
-    counted = as_counts(data)
-    assert data.design.weights is not None
-    for level in range(3):
-        wanted = data.design.weights[data.codes[0] == level].sum() * 3000 / data.design.weights.sum()
-        assert abs(counted.counts[counted.codes[0] == level].sum() - wanted) <= 1.0
-
-
-def test_without_weights_nothing_changes() -> None:
-    """Data without survey weights is taken as it is."""
-    data = coded({"a": list("pqpq"), "y": [0, 1, 1, 0]})
-    assert as_counts(data) is data
 
 
 def test_the_effect_of_weights_is_kishs() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, FloatArray, IntArray
 
-# Candidates within this relative distance of the best count as tied (SPEC 15).
+# Candidates within this relative distance of the best count as tied.
 TIE = 1e-9
 
 

@@ -25,9 +25,6 @@ from ald.statistics.score import Tables, beyond_log_p
 if TYPE_CHECKING:
     from ald.options import AuditConfig
 
-# Compared with whom: everyone else, everyone, or the members of a reference group.
-REFERENCES = ("rest", "all", "group")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:

@@ -35,7 +35,7 @@ SYSTEMS = {
     system.name: system
     for system in (
         System(name="subset-scan", module="ald.baselines.subset_scan"),
-        System(name="instability-tree", module="ald.comparison.instability_tree"),
+        System(name="instability-tree", module="ald.baselines.instability_tree"),
         System(name="gerrymandering", module="ald.baselines.gerrymandering"),
         System(name="ctree", module="ald.baselines.ctree"),
         System(name="chaid", module="ald.baselines.chaid"),

@@ -15,9 +15,9 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, IntArray
 from ald.baselines.interface import Ranked, Search, ranked_leaves
-from ald.baselines.paths import ForestBuilder
 from ald.data.coded import AuditData, weighted_bincount
 from ald.errors import SettingError
+from ald.groups.building import ForestBuilder
 from ald.groups.tree import Forest
 
 DEPTH = 8

@@ -15,10 +15,9 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import TIE
-from ald.baselines.paths import ForestBuilder
 from ald.data.coded import AuditData
+from ald.groups.building import ForestBuilder
 from ald.groups.tree import Forest
-from ald.notions import RateCounter
 from ald.search.forest.rules import GrowthRules
 from ald.statistics.basics import NOISE, chi2_log_sf, log1m_exp
 
@@ -37,12 +36,6 @@ class Response:
         """People, sum and sum of squares per part from counts whose last axis is the cell."""
         weighted = self.base * self.value
         return counts @ self.base.T.astype(float), counts @ weighted.T, counts @ (weighted * self.value).T
-
-
-def outcomes(rates: RateCounter, n_cells: int) -> Response:
-    """The response "is a hit" of every rate, among those who count for it."""
-    one = np.eye(n_cells, dtype=np.int64)
-    return Response(base=rates.base(one) > 0, value=rates.hit(one).astype(float))
 
 
 def two_sample(

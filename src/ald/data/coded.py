@@ -152,7 +152,7 @@ class AuditData:
     def scores(self) -> tuple[FloatArray, ...]:
         """Per attribute the numbers that its codes stand for in a test.
 
-        Ordered levels score 1, 2, ... over those that occur in this very data (SPEC 1); unordered ones have no scores.
+        Ordered levels score 1, 2, ... over those that occur in this very data; unordered ones have no scores.
         """
         return tuple(
             attribute.values
@@ -189,6 +189,21 @@ def numbered(values: IntArray) -> tuple[IntArray, IntArray]:
         return distinct, numbers
     present = np.bincount(values, minlength=size) > 0
     return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
+
+
+def as_counts(data: AuditData) -> AuditData:
+    """The data with survey weights turned into whole people, as many in all as were asked.
+
+    Rows are in canonical order, so that those next to each other are alike: rounding the running sum instead of every
+    weight keeps all groups within about one person of their weight.
+    """
+    weights = data.design.weights
+    if weights is None:
+        return data
+    share = data.counts * weights
+    running = np.floor(np.cumsum(share) * (data.total / share.sum()) + 0.5)
+    people = np.diff(running, prepend=0.0).astype(np.int64)
+    return data.with_counts(people)
 
 
 def design_effect(data: AuditData, hits: IntArray | FloatArray, bases: IntArray | FloatArray) -> float:

@@ -21,7 +21,6 @@ from ald.errors import ColumnError, shorten
 from ald.groups.criterion import (
     CLOSED,
     INTERVAL_KINDS,
-    LEVEL_KINDS,
     Condition,
     Interval,
     Levels,
@@ -421,11 +420,6 @@ def as_word(value: object) -> str:
 def is_interval_kind(kind: str) -> bool:
     """Whether conditions on attributes of this kind are intervals of numbers."""
     return kind in INTERVAL_KINDS
-
-
-def is_level_kind(kind: str) -> bool:
-    """Whether conditions on attributes of this kind name levels."""
-    return kind in LEVEL_KINDS
 
 
 def stack_columns(first: Column, second: Column) -> Column:

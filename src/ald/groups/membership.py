@@ -11,11 +11,14 @@ import numpy as np
 from ald._core import _numpy_kernel, kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.coded import Attribute, AuditData, numbered
+from ald.data import packing
+from ald.data.coded import Attribute, AuditData, numbered, weighted_bincount
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
-from ald.search.forest import packed
 
 _WORTH_A_THREAD = 1_000_000
+# Rows that go down a tree together.
+_ROWS_AT_ONCE = 1 << 15
+_ROWS_PER_LEAF = 128
 # Memberships that are put together before patterns are numbered: numbers of rows times so many bits fit 63.
 _BITS_AT_ONCE = 24
 
@@ -103,8 +106,8 @@ class Leaves:
         forest = self.forest
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
         tables_at, tables = self._tables(sizes)
-        if packed.available(data):
-            return packed.count_leaves(data, forest, (tables_at, tables), threads)[self.at]
+        if packing.available(data):
+            return _count_leaves(data, forest, (tables_at, tables), threads)[self.at]
         out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
         roots = np.flatnonzero(forest.parent < 0)
         _numpy_kernel.descend(
@@ -116,7 +119,7 @@ class Leaves:
     def everywhere(self, data: AuditData, threads: int = 1) -> IntArray:
         """People at every node of the forest, by packed rows: [nodes, cells]."""
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
-        return packed.count_leaves(data, self.forest, self._tables(sizes), threads, everywhere=True)
+        return _count_leaves(data, self.forest, self._tables(sizes), threads, everywhere=True)
 
     def _tables(self, sizes: IntArray) -> tuple[IntArray, ByteArray]:
         """Per node whose split names levels: where its table starts (-1 for others), and all tables.
@@ -139,6 +142,35 @@ class Leaves:
         return tables_at, tables
 
 
+def _count_leaves(
+    data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
+) -> IntArray:
+    """People per node and cell at the leaves of trees, or at all their nodes: [nodes, cells].
+
+    tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
+    right, 2 for neither.
+    """
+    rows = packing.PackedRows.of(data, threads)
+    layout, words = rows.layout, rows.words
+    layout.with_people(words, data.counts)
+    fields = layout.fields(np.array([each.size for each in data.attributes], dtype=np.int64))
+    # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
+    block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))
+    work = np.full(-(-len(words) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * forest.n_trees, dtype=np.int64)
+
+    def count(part: slice) -> IntArray:
+        out = np.empty((forest.n_nodes, data.n_cells), np.int64)
+        first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(words))
+        nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
+        packing.kernel().descend(
+            layout.shape, data.n_cells, first, last, block, int(everywhere), (*fields, words, *nodes, *tables, out)
+        )
+        return out
+
+    pieces = in_threads(count, kernels.chunks(work, threads, packing.WORTH_A_THREAD), threads)
+    return np.asarray(np.sum([np.zeros((forest.n_nodes, data.n_cells), np.int64), *pieces], axis=0))
+
+
 class NodeMembers(Members):
     """The criteria of all nodes of a forest. Everyone is sent down its trees, where these can be packed."""
 
@@ -151,7 +183,7 @@ class NodeMembers(Members):
 
     def count(self, data: AuditData, threads: int = 1) -> IntArray:
         """As held against every criterion."""
-        if not packed.available(data) or len(self.criteria) == 0:
+        if not packing.available(data) or len(self.criteria) == 0:
             return super().count(data, threads)
         return self._leaves.everywhere(data, threads)[self._node]
 
@@ -172,6 +204,14 @@ def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
         else:
             mask &= (code >= condition.low) & (code < condition.high)
     return mask
+
+
+def people_along(data: AuditData, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
+    """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
+    rows: AnyArray | slice = np.flatnonzero(member_mask(criterion, data)) if criterion else slice(None)
+    keys = data.codes[attribute][rows].astype(np.int64) * data.n_cells + data.cells[rows]
+    size = (data.attributes[attribute].size + 1) * data.n_cells
+    return weighted_bincount(keys, data.counts[rows], size).reshape(-1, data.n_cells)
 
 
 def membership_strata(masks: Sequence[BoolArray]) -> IntArray:

@@ -15,7 +15,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import AuditData, merge, weighted_bincount
 from ald.data.hashing import POOL, TREE, drawn, in_d1, row_hashes, salt, sample
-from ald.groups.membership import Leaves, count_members, member_mask
+from ald.groups.membership import Leaves, count_members, member_mask, people_along
 from ald.groups.tree import CodedCriterion
 from ald.remote.engines.blocks import Layout
 from ald.remote.engines.protocols import Blocks
@@ -263,11 +263,3 @@ class CountAlong:
             keys.append(i * self.stride + codes)
             values.append(counts)
         return np.concatenate(keys), np.concatenate(values)
-
-
-def people_along(data: AuditData, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
-    """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
-    rows: AnyArray | slice = np.flatnonzero(member_mask(criterion, data)) if criterion else slice(None)
-    keys = data.codes[attribute][rows].astype(np.int64) * data.n_cells + data.cells[rows]
-    size = (data.attributes[attribute].size + 1) * data.n_cells
-    return weighted_bincount(keys, data.counts[rows], size).reshape(-1, data.n_cells)

@@ -16,13 +16,11 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Assessment, Terms, assess_given
 from ald.data.coarse import coarse_view
-from ald.data.coded import Attribute, AuditData
+from ald.data.coded import Attribute, AuditData, as_counts
 from ald.data.columns import compact
-from ald.groups.membership import count_members
+from ald.groups.membership import count_members, people_along
 from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import Notion
-from ald.remote.counting import people_along
-from ald.search.adapting import as_counts
 from ald.statistics.basics import rounded
 
 # Bins of a number along which rates are shown, and levels shown one by one.

@@ -16,21 +16,6 @@ from ald.data.coded import AuditData, weighted_bincount
 from ald.notions import RateCounter
 
 
-def as_counts(data: AuditData) -> AuditData:
-    """The data with survey weights turned into whole people, as many in all as were asked.
-
-    Rows are in canonical order, so that those next to each other are alike: rounding the running sum instead of every
-    weight keeps all groups within about one person of their weight.
-    """
-    weights = data.design.weights
-    if weights is None:
-        return data
-    share = data.counts * weights
-    running = np.floor(np.cumsum(share) * (data.total / share.sum()) + 0.5)
-    people = np.diff(running, prepend=0.0).astype(np.int64)
-    return data.with_counts(people)
-
-
 def design_effect(data: AuditData, rates: RateCounter) -> float:
     """By how much a chi2 statistic of these rates is too large, at least 1."""
     one = np.eye(data.n_cells, dtype=np.int64)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ald.data.coded import AuditData
+from ald.data.coded import AuditData, as_counts
 from ald.groups.membership import NodeMembers
 from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import Forest
 from ald.notions import ERROR, Rate, RateCounter
-from ald.search.adapting import as_counts, design_effect, few_strata
+from ald.search.adapting import design_effect, few_strata
 from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms, smallest_group
 from ald.search.forest.rules import GrowthRules

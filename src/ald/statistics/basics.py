@@ -16,7 +16,7 @@ from ald._core.arrays import FloatArray, IntArray
 
 LOG_2 = float(np.log(2.0))
 
-# Below this the statistic is rounding noise of an exact independence (SPEC 2.5).
+# Below this the statistic is rounding noise of an exact independence.
 NOISE = 1e-18
 
 # Products of two counts below this bound are exact in 64-bit floating point.
@@ -87,7 +87,7 @@ def chi2_isf(p: float | FloatArray, df: IntArray) -> FloatArray:
 
 
 def _closed_form(statistic: FloatArray, df: IntArray) -> FloatArray:
-    """The finite series of the chi2 tail for integer df, summed by logsumexp (SPEC 2.5)."""
+    """The finite series of the chi2 tail for integer df, summed by logsumexp."""
     half = statistic / 2.0
     log_half = np.log(half)
     odd = df % 2 == 1

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ald.data import packing
 from ald.notions import SELECTION, RateCounter
-from ald.search.forest import packed
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.histograms import HistogramSplitter, without_missing
 from ald.search.forest.packed import PackedSplitter
@@ -30,7 +30,7 @@ def roots_split(splitter: Splitter, test: NodeTest, trees: int) -> BestSplits:
 def test_both_splitters_give_the_same(seed: int, missing: bool, weighted: bool) -> None:
     """Nodes, attributes, tests, sides and people are the same to the last bit."""
     data = random_data(seed, 300, 2, weighted, missing)
-    if not packed.available(data):
+    if not packing.available(data):
         pytest.skip("needs the compiled kernels, which were not built")
     samples = [data.counts, np.where(np.arange(300) % 3, data.counts, 0)]
     rules = GrowthRules(alpha=0.9, minbucket=1)

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ald.data import packing
 from ald.data.coded import Attribute, AuditData, draw
 from ald.data.columns import compact
 from ald.groups.membership import Leaves, Members, NodeMembers
 from ald.groups.tree import Forest
 from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
-from ald.search.forest import packed
 from ald.search.forest.association import Association
 from ald.search.forest.choice import LevelTests, select_by_log_p
 from ald.search.forest.counting import Counter, MemoryCounter
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
-from ald.search.forest.packed import CUT, NO_CUT, UNSETTLED, Layout, PackedSplitter, Visit, choose
+from ald.search.forest.packed import CUT, NO_CUT, UNSETTLED, PackedSplitter, Visit, choose
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.sampling import grow_forest
 
@@ -89,7 +89,7 @@ def both_ways(
     for is_available in (True, False):
         rngs = [np.random.default_rng(seed) for seed in seeds]
         with pytest.MonkeyPatch.context() as patch, instructions(level):
-            patch.setattr(packed, "available", lambda data, answer=is_available: answer)
+            patch.setattr(packing, "available", lambda data, answer=is_available: answer)
             forests.append(grow_forest(data, rates, rules, rngs, **options))
     return forests
 
@@ -219,7 +219,7 @@ def test_leaves_hold_whom_their_criteria_describe(
     with instructions(level):
         usual = leaves.count(others, threads=2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packed, "available", lambda data: False)
+        patch.setattr(packing, "available", lambda data: False)
         assert leaves.count(others).tolist() == usual.tolist()
 
 
@@ -246,28 +246,6 @@ def test_nodes_hold_whom_their_criteria_describe(
         assert nodes.count(others, threads=2).tolist() == expected.tolist()
     many = others.with_cells(np.arange(n_cells) + 150, 200)
     assert nodes.count(many).tolist() == Members.count(nodes, many).tolist()
-
-
-@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250), st.integers(1, 2**31))
-def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, most: int) -> None:
-    """Every code has bits of its own, above those of the cell and below those of people; no word is left empty."""
-    layout = Layout.of(largest, n_cells, most)
-    assert 1 << layout.cell_bits >= n_cells
-    used: dict[int, int] = {}
-    for code, word, shift in zip(largest, layout.word.tolist(), layout.shift.tolist(), strict=True):
-        bits = ((1 << code.bit_length()) - 1) << shift
-        assert bits < 2**64
-        assert not bits & ((1 << layout.cell_bits) - 1)
-        assert not used.get(word, 0) & bits
-        used[word] = used.get(word, 0) | bits
-    word, shift = layout.weight
-    assert (word >= 0) == (most > 1)
-    if most > 1:
-        assert most << shift < 2**64
-        assert used.get(word, 0) < 1 << shift
-        assert shift >= layout.cell_bits
-        used[word] = used.get(word, 0) | most << shift
-    assert layout.n_words == max([1, *(word + 1 for word in used)])
 
 
 @pytest.mark.parametrize(
@@ -471,12 +449,3 @@ def test_codes_and_cells_beyond_theirs_are_nobody() -> None:
     descent["out"] = np.zeros((3, 3), np.int64)
     _packed.descend((1, 2, -1, 63), 3, 0, 2, 1, 0, tuple(descent.values()))
     assert descent["out"].sum() == 0
-
-
-def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where NumPy is to count, rows are not packed; nor where products of counts could overflow."""
-    data = random_data(0, 50, 2)
-    assert packed.available(data)
-    assert not packed.available(data.with_counts(data.counts * 2**30))
-    monkeypatch.setenv("ALD_KERNEL", "numpy")
-    assert not packed.available(data)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ald.data import packing
 from ald.notions import SELECTION, RateCounter
-from ald.search.forest import packed
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.packed import PackedSplitter
@@ -34,9 +34,9 @@ def test_memory_does_not_matter(memory_limit: int | None) -> None:
 def test_rows_are_packed_where_that_is_possible(monkeypatch: pytest.MonkeyPatch, is_available: bool) -> None:
     """With the compiled kernel nodes split on packed rows, and otherwise by histograms of rows in memory."""
     data = random_data(0, 50, 2)
-    if is_available and not packed.available(data):
+    if is_available and not packing.available(data):
         pytest.skip("needs the compiled kernels, which were not built")
-    monkeypatch.setattr(packed, "available", lambda data: is_available)
+    monkeypatch.setattr(packing, "available", lambda data: is_available)
     assert type(splitter_of(data, [data.counts])) is (PackedSplitter if is_available else HistogramSplitter)
     assert type(counter_of(data, [data.counts])) is (PackedSplitter if is_available else MemoryCounter)
-    assert bytes_per_row(data) == (8 * packed.words_per_row(data) if is_available else 16)
+    assert bytes_per_row(data) == (8 * packing.words_per_row(data) if is_available else 16)

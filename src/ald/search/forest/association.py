@@ -1,4 +1,4 @@
-"""The association test of an attribute in a node (SPEC 2 and 15), for many nodes and attributes at once."""
+"""The association test of an attribute in a node, for many nodes and attributes at once."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
@@ -18,119 +17,19 @@ from ald._core.segments import few_sums
 from ald._core.threads import in_threads
 from ald.data.coded import PEOPLE_PER_ROW, AuditData
 from ald.data.drawing import Drawer, as_bits, in_rows
-from ald.groups.tree import Forest
+from ald.data.packing import WORTH_A_THREAD, Layout, PackedRows, kernel
 from ald.search.forest.association import Association, combine
 from ald.search.forest.choice import LevelTests, first_admissible, select_by_log_p
 from ald.search.forest.counting import Histograms, Routing
 from ald.search.forest.histograms import cuts_of, without_missing
 from ald.search.forest.splitter import BestSplits, Cuts, NodeTest
 
-# Rows below which another thread costs more than it saves.
-_WORTH_A_THREAD = 50_000
-# Rows that go down a tree together.
-_ROWS_AT_ONCE = 1 << 15
-_ROWS_PER_LEAF = 128
 # People in all samples below which drawing them in threads costs more than it saves.
 _WORTH_DRAWING_IN_THREADS = 200_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
 _BITS = 64
-# Word, shift, bits, size, kind and scores of every attribute.
-Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
 # What the kernel says of a request: there is no admissible cut, here is the best one, or Python has to look for it.
 NO_CUT, CUT, UNSETTLED = 0, 1, 2
-
-
-def available(data: AuditData) -> bool:
-    """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits."""
-    return kernels.packed() is not None and data.total < 2**31
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell.
-
-    weight: where the number of people is that a row stands for, in its highest bits; (-1, 63) if that is always one.
-    """
-
-    word: IntArray
-    shift: IntArray
-    bits: IntArray
-    n_words: int
-    cell_bits: int
-    weight: tuple[int, int]
-
-    @classmethod
-    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> Layout:
-        """The widest codes first, each into the first word that has room, people last.
-
-        largest: of the codes of every attribute; most: people in a row.
-        """
-        cell_bits = max(1, (n_cells - 1).bit_length())
-        width = [code.bit_length() for code in largest]
-        used = [cell_bits]
-
-        def place(bits: int) -> tuple[int, int]:
-            at = next((w for w, taken in enumerate(used) if taken + bits <= 64), len(used))
-            if at == len(used):
-                used.append(cell_bits)
-            start = used[at]
-            used[at] += bits
-            return at, min(start, 63)
-
-        word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
-        for k in sorted(range(len(width)), key=lambda k: -width[k]):
-            word[k], shift[k] = place(width[k])
-        weight = place(most.bit_length()) if most > 1 else (-1, 63)
-        bits = np.array(width, dtype=np.int64)
-        return cls(word=word, shift=shift, bits=bits, n_words=len(used), cell_bits=cell_bits, weight=weight)
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        """What every function of the kernel has to know."""
-        return self.n_words, self.cell_bits, *self.weight
-
-    def fields(self, sizes: IntArray, nominal: ByteArray | None = None, scores: FloatArray | None = None) -> Fields:
-        """The arrays that describe attributes to the kernel; nothing is tested without their kind and scores."""
-        kinds = np.zeros(len(sizes), np.uint8) if nominal is None else nominal
-        return self.word, self.shift, self.bits, sizes, kinds, np.zeros(int(sizes.sum())) if scores is None else scores
-
-    def with_people(self, words: AnyArray, people: IntArray) -> None:
-        """Writes how many people rows stand for into their words."""
-        word, shift = self.weight
-        if word >= 0:
-            words[:, word] |= people.astype(np.uint64) << np.uint64(shift)
-
-
-def words_per_row(data: AuditData) -> int:
-    """How many words a packed row has at most."""
-    most = 1 if data.one_each else int(data.counts.max())
-    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PackedRows:
-    """The rows of coded data, packed: words[row, word]. There is room for how many people they are, which is empty."""
-
-    layout: Layout
-    words: AnyArray
-
-    @classmethod
-    def of(cls, data: AuditData, threads: int, most: int | None = None) -> PackedRows:
-        """most: people that a row may stand for, if not as many as it does."""
-        n = len(data.cells)
-        if most is None:
-            most = 1 if data.one_each else int(data.counts.max())
-        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
-        words = np.empty((n, layout.n_words), np.uint64)
-
-        def pack(part: slice) -> None:
-            rows = slice(part.start * _WORTH_A_THREAD, part.stop * _WORTH_A_THREAD)
-            arrays = (data.cells[rows], layout.word, layout.shift, words[rows])
-            _kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
-
-        blocks = np.full(-(-n // _WORTH_A_THREAD), _WORTH_A_THREAD, dtype=np.int64)
-        in_threads(pack, kernels.chunks(blocks, threads, _WORTH_A_THREAD), threads)
-        return cls(layout=layout, words=words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +147,7 @@ def choose(visit: Visit, tests: LevelTests, tries: int) -> IntArray | None:
     chosen = np.empty(len(tests.per_node) - 1, np.int64)
     statistic = np.ascontiguousarray(tests.association.statistic)
     arrays = (tests.association.log_p, statistic, tests.significant.view(np.uint8), visit.state, chosen)
-    _kernel().choose(tries, arrays)
+    kernel().choose(tries, arrays)
     return chosen
 
 
@@ -331,7 +230,7 @@ class PackedSplitter:
                 place = slice(tree * most, (tree + 1) * most)
                 is_counted = layout.weight[0] >= 0
                 taken = (None, sample) if is_counted else (as_bits(sample), None)
-                lengths.append(_kernel().select(layout.shape, (everyone.words, *taken, out[place], cells[tree])))
+                lengths.append(kernel().select(layout.shape, (everyone.words, *taken, out[place], cells[tree])))
             return lengths
 
         # A few trees at a time: handing over single ones takes longer than drawing small samples.
@@ -357,7 +256,7 @@ class PackedSplitter:
         codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, self._n_cells), np.int64)
         used = np.zeros(len(nodes), np.int64)
         arrays = (*layout.fields(self._sizes), self._rows, starts, ends, attributes, codes, counts, used)
-        written = _kernel().count(layout.shape, self._n_cells, arrays)
+        written = kernel().count(layout.shape, self._n_cells, arrays)
         offsets = np.concatenate([[0], np.cumsum(used)])
         return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
 
@@ -413,12 +312,12 @@ class PackedSplitter:
             test.critical, self._rows, node_start, node_end, found.statistic, found.df, found.state,
             found.cut, found.left_bits, found.present_bits, found.left, found.observed,
         )  # fmt: skip
-        kernel = _kernel()
+        compiled = kernel()
 
         def visit(part: slice) -> None:
-            kernel.visit(layout.shape, self._n_cells, part.start, part.stop, int(test.disjoint), arrays)
+            compiled.visit(layout.shape, self._n_cells, part.start, part.stop, int(test.disjoint), arrays)
 
-        in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
+        in_threads(visit, kernels.chunks(units.work, self._threads, WORTH_A_THREAD), self._threads)
         self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self._starts[nodes], self._ends[nodes] = node_start, node_end
         self._routing = None
@@ -465,38 +364,3 @@ class _Units:
             routing.missing_left[used].astype(np.int64), bits[used], table_at, left[used], right[used], tables,
         )  # fmt: skip
         return cls(arrays=tuple(np.ascontiguousarray(array) for array in arrays), work=ends[nodes] - starts[nodes])
-
-
-def _kernel() -> ModuleType:
-    kernel = kernels.packed()
-    assert kernel is not None
-    return kernel
-
-
-def count_leaves(
-    data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], threads: int, *, everywhere: bool = False
-) -> IntArray:
-    """People per node and cell at the leaves of trees, or at all their nodes: [nodes, cells].
-
-    tables: where the table of every node starts, -1 for those that cut; and all tables, per code 1 for left, 0 for
-    right, 2 for neither.
-    """
-    rows = PackedRows.of(data, threads)
-    layout, packed = rows.layout, rows.words
-    layout.with_people(packed, data.counts)
-    fields = layout.fields(np.array([each.size for each in data.attributes], dtype=np.int64))
-    # Enough rows for a few per leaf, and few enough to stay in the cache if possible.
-    block = max(_ROWS_AT_ONCE, _ROWS_PER_LEAF * forest.n_nodes // max(forest.n_trees, 1))
-    work = np.full(-(-len(packed) // _ROWS_AT_ONCE), _ROWS_AT_ONCE * forest.n_trees, dtype=np.int64)
-
-    def count(part: slice) -> IntArray:
-        out = np.empty((forest.n_nodes, data.n_cells), np.int64)
-        first, last = part.start * _ROWS_AT_ONCE, min(part.stop * _ROWS_AT_ONCE, len(packed))
-        nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
-        _kernel().descend(
-            layout.shape, data.n_cells, first, last, block, int(everywhere), (*fields, packed, *nodes, *tables, out)
-        )
-        return out
-
-    pieces = in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
-    return np.asarray(np.sum([np.zeros((forest.n_nodes, data.n_cells), np.int64), *pieces], axis=0))

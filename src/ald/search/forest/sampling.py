@@ -12,15 +12,16 @@ import numpy as np
 
 from ald._core.arrays import IntArray
 from ald._core.threads import in_threads
+from ald.data import packing
 from ald.data.coded import AuditData
 from ald.data.inputs.memory import machine_memory
+from ald.data.packing import PackedRows
 from ald.groups.tree import Forest
 from ald.notions import RateCounter
-from ald.search.forest import packed
 from ald.search.forest.counting import Counter, MemoryCounter
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
-from ald.search.forest.packed import PackedRows, PackedSplitter
+from ald.search.forest.packed import PackedSplitter
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 from ald.search.forest.splitter import Splitter
 
@@ -36,19 +37,19 @@ _SHARE_FOR_TREES = 4
 
 def bytes_per_row(data: AuditData) -> int:
     """The memory that growing one tree takes for every row of the data."""
-    if not packed.available(data):
+    if not packing.available(data):
         return _UNPACKED_BYTES
-    return 8 * packed.words_per_row(data)
+    return 8 * packing.words_per_row(data)
 
 
 def counter_of(data: AuditData, samples: Sequence[IntArray]) -> Counter:
     """The faster counter of those that can hold this data. samples: per tree how often each row is in its sample."""
-    return PackedSplitter.of(data, samples) if packed.available(data) else MemoryCounter(data, samples)
+    return PackedSplitter.of(data, samples) if packing.available(data) else MemoryCounter(data, samples)
 
 
 def splitter_of(data: AuditData, samples: Sequence[IntArray]) -> Splitter:
     """The fastest splitter of those that can hold this data. samples: as for a counter."""
-    if packed.available(data):
+    if packing.available(data):
         return PackedSplitter.of(data, samples)
     return HistogramSplitter(MemoryCounter(data, samples))
 
@@ -72,7 +73,7 @@ def grow_forest(
     """
     n_cells = data.n_cells
     splitter: Splitter
-    if given is None and packed.available(data):
+    if given is None and packing.available(data):
         splitter = PackedSplitter.drawn(data, SAMPLE_SHARE, rngs, threads, rows)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
@@ -100,7 +101,7 @@ def grow_within_memory(
 ) -> Forest:
     """The same forest as that of `grow_forest`, as many trees at a time as the memory holds."""
     done, telling = np.zeros(len(rngs)), Lock()
-    rows = PackedRows.of(data, threads) if given is None and packed.available(data) else None
+    rows = PackedRows.of(data, threads) if given is None and packing.available(data) else None
 
     def grown(part: slice, threads: int) -> Forest:
         def share(of_part: float) -> None:

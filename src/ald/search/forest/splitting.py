@@ -1,4 +1,4 @@
-"""The best binary split of an attribute in a node (SPEC 4 and 15), for many nodes at once."""
+"""The best binary split of an attribute in a node, for many nodes at once."""
 
 from __future__ import annotations
 

@@ -1,0 +1,44 @@
+"""Rows of coded data packed in words: which data can be, and where everything is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ald._core import kernels
+from ald.data import packing
+from ald.data.packing import Layout
+from tests.coded import coded
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250), st.integers(1, 2**31))
+def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, most: int) -> None:
+    """Every code has bits of its own, above those of the cell and below those of people; no word is left empty."""
+    layout = Layout.of(largest, n_cells, most)
+    assert 1 << layout.cell_bits >= n_cells
+    used: dict[int, int] = {}
+    for code, word, shift in zip(largest, layout.word.tolist(), layout.shift.tolist(), strict=True):
+        bits = ((1 << code.bit_length()) - 1) << shift
+        assert bits < 2**64
+        assert not bits & ((1 << layout.cell_bits) - 1)
+        assert not used.get(word, 0) & bits
+        used[word] = used.get(word, 0) | bits
+    word, shift = layout.weight
+    assert (word >= 0) == (most > 1)
+    if most > 1:
+        assert most << shift < 2**64
+        assert used.get(word, 0) < 1 << shift
+        assert shift >= layout.cell_bits
+        used[word] = used.get(word, 0) | most << shift
+    assert layout.n_words == max([1, *(word + 1 for word in used)])
+
+
+@pytest.mark.skipif(kernels.packed() is None, reason="needs the compiled kernels, which were not built")
+def test_packing_is_for_compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where NumPy is to count, rows are not packed; nor where products of counts could overflow."""
+    data = coded({"a": ["p", "q"] * 25, "y": [0, 1] * 25})
+    assert packing.available(data)
+    assert not packing.available(data.with_counts(data.counts * 2**30))
+    monkeypatch.setenv("ALD_KERNEL", "numpy")
+    assert not packing.available(data)
