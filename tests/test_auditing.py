@@ -118,8 +118,8 @@ def test_level(preset: str | None) -> None:
         audited(level=1e-30, groups=1000, preset=preset),
         audited(level=1.0, groups=1000, preset=preset),
     )
-    assert all(found.p_adjusted <= 1e-30 for found in strict.groups)
     assert 0 < len(strict.groups) < len(everything.groups)
+    assert all(found.p_adjusted <= 1e-30 for found in strict.groups)
     assert len(everything.groups) == sum(not found.undefined for found in everything.candidates)
 
 
@@ -127,6 +127,7 @@ def test_adjust() -> None:
     """The corrections are ordered as they must be, and Bonferroni's is p times the number of tests."""
     found = {m: audited(adjust=m, preset="paper").candidates for m in ("none", "bh", "by", "bonferroni")}
     tested = sum(not one.undefined for one in found["none"])
+    assert tested > 1
     for none, bh, by, bonferroni in zip(*found.values(), strict=True):
         if none.p_value is None:
             continue
@@ -247,7 +248,9 @@ def test_candidates_show_listed_groups_as_they_are_listed() -> None:
 
 def test_intervals_of_the_papers_search_are_plain() -> None:
     """In the paper's search intervals are at the level itself, for listed groups too."""
-    for found in audited(preset="paper").groups:
+    groups = audited(preset="paper").groups
+    assert groups
+    for found in groups:
         assert found.interval == found.interval_unadjusted == pytest.approx(recomputed(found, 0.05), rel=1e-9)
 
 
@@ -291,7 +294,8 @@ def test_repeats_do_not_change_the_list() -> None:
     once, often = audited(trees=3), audited(repeats=5, trees=3)
     assert words(once) == words(often)
     assert [found.p_adjusted for found in once.groups] == [found.p_adjusted for found in often.groups]
-    assert all(found.stability is None for found in once.groups)
+    assert [found.stability for found in once.groups] == [None] * len(words(once))
+    assert words(once)
 
 
 def test_repeats_are_deterministic() -> None:

@@ -208,7 +208,7 @@ def run_make(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize(("target", "installs", "runs"), [("demo", "'.'", "ald demo"), ("test", "'.[dev]'", "pytest")])
 def test_make_installs_what_a_target_needs(target: str, installs: str, runs: str, tmp_path: Path) -> None:
-    """From a fresh clone the demonstration installs what users install, and the tests all of it; each installs once."""
+    """From a fresh clone the demonstration installs what users install, and the tests everything, once."""
     for name in ("Makefile", "pyproject.toml", "setup.py"):
         shutil.copy(ROOT / name, tmp_path)
     planned = run_make(tmp_path, "-n", target)

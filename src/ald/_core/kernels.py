@@ -1,7 +1,7 @@
 """Which kernels work: the C extensions where they were built, else NumPy. Both give identical results.
 
-The innermost loops are written twice on purpose: in C, because they are what an audit waits for, and with NumPy, since
-ALD has to install without a compiler, and because each is the test of the other, to the last bit.
+The innermost loops are written twice on purpose: in C, because they are what an audit waits for, and with NumPy,
+because ALD has to install without a compiler, and because each is the test of the other, to the last bit.
 
 The environment variable ALD_KERNEL ("c" or "numpy") forces one, for tests and comparisons.
 """

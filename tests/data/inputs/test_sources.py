@@ -204,6 +204,7 @@ def test_a_finding_of_public_data_can_be_looked_up() -> None:
     except ald.ColumnError as error:
         pytest.skip(f"this copy of Adult has another outcome: {error}")
     frame = pd.read_csv(path, skipinitialspace=False, na_values=[""], keep_default_na=False)
+    assert audit.groups
     for finding in audit.groups:
         mask = finding.criterion.mask(path)
         assert mask.mean() == pytest.approx(finding.share, abs=0.02)

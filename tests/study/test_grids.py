@@ -1,4 +1,4 @@
-"""The script that made the columns of the reference software."""
+"""The paper's grids, and the script that made the columns of the reference software."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ald.study.grids import REFERENCE, REFERENCE_RUNS
+from ald.study.grids import LOCATION, REFERENCE, REFERENCE_RUNS, SWEEPS, VARIANTS, null_cells
+from ald.study.systems import COMPARED
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reference.R"
 
@@ -56,3 +57,12 @@ def test_the_table_is_that_of_the_script() -> None:
     known = REFERENCE[2, 0.05, 24]
     found = rates("2", "0.05", "24", "0.1", str(REFERENCE_RUNS))
     assert (float(found["located"]), float(found["strict"])) == known
+
+
+def test_grids_are_the_papers() -> None:
+    """Panels run over rho 0.05 to 0.4 and width 6 to 66 of data set 1, and rho 0.02 to 0.4 of data set 2."""
+    ends = {sweep.key: (sweep.values[0], sweep.values[-1]) for sweep in SWEEPS}
+    assert ends == {"1-rho": (0.05, 0.4), "1-width": (6, 66), "2-rho": (0.02, 0.4)}
+    assert {"ald", "ald-paper"} <= set(LOCATION) & set(VARIANTS)
+    assert {cell.rho for cell in null_cells(LOCATION)} == {0.0}
+    assert set(LOCATION) | set(VARIANTS) == set(COMPARED)

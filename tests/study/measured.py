@@ -1,0 +1,29 @@
+"""Results of the study as if they had been measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ald.study.cells import Cell
+from ald.study.grids import LOCATION, SWEEPS, VARIANTS
+from ald.study.systems import Result
+
+
+def outcomes(share: float, runs: int = 100, race: bool = True) -> list[Result]:
+    return [Result(located=i < share * runs, strict=i < share * runs, listed=1, race=race) for i in range(runs)]
+
+
+Share = float | Callable[[Cell], float]
+
+
+def measured(**shares: Share) -> dict[Cell, list[Result]]:
+    """All cells of all systems, each system with one location rate everywhere, or one that depends on the cell."""
+    default = {"ald": 1.0, "ald_paper": 0.6}
+    out = {}
+    for sweep in SWEEPS:
+        for system in dict.fromkeys((*LOCATION, *VARIANTS)):
+            key = system.replace("-", "_")
+            for cell in sweep.cells((system,)):
+                share = shares.get(key, default.get(key, 0.0))
+                out[cell] = outcomes(share(cell) if callable(share) else share)
+    return out
