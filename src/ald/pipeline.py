@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,6 @@ from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads, in_threads
 from ald.assess.assessment import assess, assess_in_order, assess_masks, assessment_terms
 from ald.assess.power import Detectable, detectable
-from ald.baselines.interface import propose
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.memory import machine_memory
@@ -24,7 +24,7 @@ from ald.data.inputs.reading import ManyCellsError, reading_of
 from ald.data.inputs.sources import load, load_halves
 from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
 from ald.data.roles import Roles
-from ald.data.strata import Given, Strata, in_classes, in_strata
+from ald.data.strata import Factors, Strata, in_classes, in_strata
 from ald.data.table import Table
 from ald.errors import InputError, SettingError
 from ald.groups.criterion import Criterion
@@ -42,7 +42,7 @@ from ald.results.audit import Audit
 from ald.results.candidates import Results, design_details
 from ald.results.details import Details, People, PeopleInMemory, Subject, TreePeople, details, people_of_trees
 from ald.results.finding import Finding, finding
-from ald.results.halving import Answer, Split, all_criteria
+from ald.results.halving import Answer, Halving, all_criteria
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms as SearchTerms
@@ -90,7 +90,7 @@ def run(
         table, half = read(data, roles, config, memory_limit, query, threads)
     except ManyCellsError as many:
         spread = many.spread
-        if spread is None or not config.search or config.split == "own":
+        if spread is None or not config.searches or config.split == "own":
             raise
     if spread is not None:
         from ald.remote.distributed import audit_spread
@@ -99,7 +99,7 @@ def run(
     digest = None if file is None else file.sha256()
     prepared = arrange(table, half, roles, config, rules)
     named = assess_named(prepared, asked, config)
-    if not config.search:
+    if not config.searches:
         return _without_search(digest, prepared, asked, config, named)
     splits = [
         one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit, prepared.given)
@@ -119,7 +119,7 @@ def run(
         config=config,
         data_summary=summary,
         groups=groups,
-        named=named,
+        named_groups=named,
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
         p_any=p_any([split.scores for split in splits]),
@@ -138,7 +138,7 @@ def _spread(found: Distributed, config: AuditConfig) -> Audit:
         config=config,
         data_summary=_with_halves(found.summary, split, config),
         groups=results.listed(),
-        named=(),
+        named_groups=(),
         forest=split.forest.with_attributes(split.d1.attributes),
         detectable=_detectable(split, config),
         p_any=p_any([split.scores]),
@@ -157,9 +157,9 @@ def read(
     threads: int = 1,
 ) -> tuple[Table, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
-    words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
+    words = [*([config.reference] if config.reference_kind == "group" else []), *config.named_groups]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.search)
+    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.searches)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half
@@ -169,7 +169,7 @@ def read(
 def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules) -> Prepared:
     """The coded data, with the groups in words that the settings name."""
     reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
-    named = [Criterion.parse(text, table) for text in config.groups_of_interest]
+    named = [Criterion.parse(text, table) for text in config.named_groups]
     for criterion in (*named, *(() if reference is None else (reference,))):
         for condition in criterion:
             if condition.attribute in roles.outcome_columns:
@@ -177,7 +177,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     f"the group {str(criterion)!r} is described by {condition.attribute!r}, which is what is audited: "
                     "its members differ in that by definition"
                 )
-    least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
+    least = minimum_rows(rules, config.fraction) if config.searches and config.split == "random" else 1
     prepared = prepare(
         table,
         roles,
@@ -186,16 +186,16 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         half=half,
         reference=reference,
         named=named,
-        search=config.search,
+        search=config.searches,
     )
-    if config.search and prepared.data.design.half is not None:
+    if config.searches and prepared.data.design.half is not None:
         first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
         check_halves(first, second, minimum_rows(rules) // 2)
     return prepared
 
 
 def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
-    """The groups of interest, for every question, tested on all data with a correction of their own."""
+    """The named groups, for every question, tested on all data with a correction of their own."""
     masks = prepared.whole.design.named
     if not masks:
         return ()
@@ -232,7 +232,7 @@ def _without_search(
         config=config,
         data_summary=_with_warnings(replace(prepared.summary, rows_assess=prepared.summary.rows), named, config),
         groups=(),
-        named=named,
+        named_groups=named,
         forest=Forest.joined([], len(asked[0].cell_names)),
         detectable=(),
         p_any=1.0,
@@ -243,13 +243,13 @@ def _without_search(
     )
 
 
-def _details_of(split: Split, config: AuditConfig) -> Details:
+def _details_of(split: Halving, config: AuditConfig) -> Details:
     """What reports show beyond the findings, and the trees of listed groups as D2 sees them."""
     trees = listed_trees(split, [PeopleInMemory(answer.d2) for answer in split.answers])
     return replace(details(_subjects(split, config), assessment_terms(config)), trees=trees)
 
 
-def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
+def _subjects(split: Halving, config: AuditConfig) -> list[Subject]:
     """The listed groups with what a report needs to show them."""
     places, criteria, several = split.places, split.criteria, len(config.outcomes) > 1
     answers = [split.answers[places[i][0]] for i in split.chosen.tolist()]
@@ -265,7 +265,7 @@ def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
     ]
 
 
-def _with_halves(summary: DataSummary, split: Split, config: AuditConfig) -> DataSummary:
+def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> DataSummary:
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
     warnings = (*summary.warnings, *untested(split, config))
@@ -281,7 +281,7 @@ def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: Au
     return replace(summary, warnings=(*summary.warnings, *finer.warnings(findings, config)))
 
 
-def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
+def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
     """What the tests could have seen, for every question."""
     return tuple(
         entry
@@ -307,8 +307,8 @@ def one_split(
     threads: int,
     say: Progress,
     memory_limit: int | None = None,
-    given: Given | None = None,
-) -> Split:
+    given: Factors | None = None,
+) -> Halving:
     """Steps 1 to 3 on one halving: the first is the one that is reported.
 
     given: legitimate factors, which are cut where the outcomes of D1 change.
@@ -349,7 +349,7 @@ def one_split(
 
 def ranked(
     d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
-) -> Split:
+) -> Halving:
     """Step 3: all candidates in order, with one correction, and those that are listed."""
     scores = joined([answer.assessment for answer in answers], config.adjust)
     criteria = all_criteria([answer.proposed for answer in answers])
@@ -360,7 +360,7 @@ def ranked(
         replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
         for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
     )
-    return Split(
+    return Halving(
         d1=d1,
         d2=d2,
         answers=corrected,
@@ -382,7 +382,7 @@ def expected_signs(
 
 def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
     """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
-    if config.preset == "paper" and question.notion.needs_truth:
+    if config.search == "paper" and question.notion.needs_truth:
         return (ERROR,)
     return question.notion.rates
 
@@ -401,8 +401,10 @@ def search(
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
-    if config.method is not None:
-        found, forest = propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
+    if config.system is not None:
+        found, forest = importlib.import_module("ald.baselines.interface").propose(
+            config.system, d1, rates, rngs[0], alpha=config.alpha
+        )
         return forest, found
     strata = d1.design.strata
     references = 1 if d1.design.reference is None else 2
@@ -473,7 +475,7 @@ def representative_candidates(
     )
 
 
-def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ...]:
+def listed_trees(split: Halving, people: Sequence[People]) -> tuple[TreePeople, ...]:
     """The trees of listed groups as D2 sees them. people: D2, per answer."""
     places, first = [split.places[i] for i in split.chosen.tolist()], 0
     out: list[TreePeople] = []
@@ -484,7 +486,7 @@ def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ..
     return tuple(out)
 
 
-def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
+def stability(splits: Sequence[Halving], data: AuditData) -> dict[int, float]:
     """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
     lists = []
     for split in splits:
@@ -515,7 +517,7 @@ def p_any(scores: Sequence[Scores]) -> float:
     )
 
 
-def untested(split: Split, config: AuditConfig) -> tuple[str, ...]:
+def untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:
     """Per question of which no group could be tested, a sentence that says why."""
     return tuple(
         f"no group could be tested{_about(answer.question, config)}: {_why(split.d1, answer, config)}"
@@ -548,8 +550,8 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
     searched = "in the half that was searched,"
     if len(same) == len(rates.rates):
         return f"{searched} {' and '.join(same)}"
-    if config.method is not None:
-        return f"{searched} {config.method} proposes none"
+    if config.system is not None:
+        return f"{searched} {config.system} proposes none"
     if not config.explores:
         return f"{searched} no tree finds a split at alpha {config.alpha:g}"
     least = smallest_group(d1.total)

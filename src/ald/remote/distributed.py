@@ -53,7 +53,7 @@ from ald.remote.counting import (
 from ald.remote.engines.failures import told
 from ald.remote.spread import PreparedSpread, prepare_spread
 from ald.results.details import Details, Subject, details
-from ald.results.halving import Answer, Overlaps, Split
+from ald.results.halving import Answer, Halving, Overlaps
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
 from ald.statistics.basics import rounded
@@ -72,7 +72,7 @@ class Distributed:
     """What came back: the summary of the data, the groups found, and what a report shows of them."""
 
     summary: DataSummary
-    split: Split
+    split: Halving
     details: Details
 
 
@@ -104,8 +104,8 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
         "cluster": roles.cluster,
         "given": roles.given,
         "reference": config.reference if config.reference_kind == "group" else None,
-        "groups_of_interest": config.groups_of_interest,
-        "method": config.method,
+        "named_groups": config.named_groups,
+        "search": config.system,
         "repeats": config.repeats if config.repeats > 1 else None,
     }
     for option, value in asked.items():
@@ -181,7 +181,7 @@ class _Audit:
             warnings=(*self.summary.warnings, *copies, note),
         )
 
-    def _details(self, split: Split) -> Details:
+    def _details(self, split: Halving) -> Details:
         """Curves, dropped conditions and trees of the listed groups, each counted by one job."""
         several = len(self.config.outcomes) > 1
         subjects = []

@@ -65,7 +65,7 @@ def _content(report: Report) -> dict[str, Any]:
         "result": visible(report.result),
         "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
         "table": _table(report.table),
-        "nothing": [] if cards or not report.audit.config.search else
+        "nothing": [] if cards or not report.audit.config.searches else
                    ["What the audit could have seen, and how it was done, follows."],
         "cards": [_card(card) for card in cards],
         "sections": [

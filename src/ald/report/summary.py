@@ -16,6 +16,7 @@ import scipy
 from ald._core.version import __version__
 from ald.notions import Notion
 from ald.options import AuditConfig
+from ald.options.table import AUDIT_OPTIONS
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
 from ald.report.sentences import (
@@ -126,8 +127,8 @@ class Report:
     @property
     def groups_title(self) -> str:
         """The title of the part about groups."""
-        if not self.audit.config.search:
-            return "Groups that were asked about"
+        if not self.audit.config.searches:
+            return "Named groups"
         return "Groups found" if self.cards else "No group is listed"
 
     def section(self, key: str) -> Section:
@@ -155,8 +156,8 @@ def result(audit: Audit) -> str:
     """How many groups were listed of how many tested, and how many more are significant."""
     level = audit.config.level
     names = ", ".join(notion.name for notion in audit.config.notions)
-    if not audit.config.search:
-        return f"{count(len(audit.named), 'test')} on all {among(audit)} ({names}, level {level:g})."
+    if not audit.config.searches:
+        return f"{count(len(audit.named_groups), 'test')} on all {among(audit)} ({names}, level {level:g})."
     listed = count(len(audit.groups), "group") if audit.groups else "No group"
     line = (
         f"{listed} listed of {audit.n_tested:,} tested on {among(audit)} that the search never saw "
@@ -167,10 +168,10 @@ def result(audit: Audit) -> str:
 
 def _figures(audit: Audit) -> tuple[Figure, ...]:
     data = audit.data_summary
-    if not audit.config.search:
+    if not audit.config.searches:
         return (
             Figure(text=f"{data.rows:,}", label="people" if data.clusters is None else "rows"),
-            Figure(text=f"{len(audit.config.groups_of_interest):,}", label="groups named"),
+            Figure(text=f"{len(audit.config.named_groups):,}", label="named groups"),
             Figure(text=f"{len(_significant(audit)):,}", label="significant tests"),
         )
     people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
@@ -189,7 +190,7 @@ def _figures(audit: Audit) -> tuple[Figure, ...]:
 
 def _significant(audit: Audit) -> list[Finding]:
     """The named groups with a significant disparity."""
-    return [one for one in audit.named if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]
+    return [one for one in audit.named_groups if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]
 
 
 def _cards(audit: Audit) -> tuple[Card, ...]:
@@ -377,10 +378,10 @@ def facts(audit: Audit) -> list[str]:
     """What was done, one line each: data, search, testing."""
     data = audit.data_summary
     return [
-        *[_asked(finding, audit) for finding in audit.named],
+        *[_asked(finding, audit) for finding in audit.named_groups],
         *[
             f"{readable(finding.criterion)}, given {line}"
-            for finding in (*audit.named, *audit.groups)
+            for finding in (*audit.named_groups, *audit.groups)
             for line in strata_lines(finding)
         ],
         *_further_lines(audit),
@@ -393,7 +394,7 @@ def facts(audit: Audit) -> list[str]:
 
 def _asked(finding: Finding, audit: Audit) -> str:
     """What was found of a group that the user named, in a line."""
-    about = f"Asked about {readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)}: "
+    about = f"Named group {readable(finding.criterion)}{_question(finding.notion, finding.outcome, audit)}: "
     if finding.p_adjusted is None:
         return f"{about}{finding.undefined}."
     verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"
@@ -448,7 +449,7 @@ def _data_lines(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
     audited = _audited(audit)
     who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
-    if not config.search:
+    if not config.searches:
         return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
     return [
         audited,
@@ -475,8 +476,8 @@ def _design_lines(audit: Audit) -> list[str]:
     if config.cluster:
         lines.append(
             f"Rows with the same {config.cluster} are about one person: "
-            f"{'halves were drawn by person, and ' if config.search else ''}the tests do not take them for independent "
-            "(Rao and Scott). Sizes and shares count rows."
+            f"{'halves were drawn by person, and ' if config.searches else ''}the tests do not take them for "
+            "independent (Rao and Scott). Sizes and shares count rows."
         )
     if config.survey_weights:
         lines.append(f"Weighted by {config.survey_weights}: rates, shares and tests are those of the population.")
@@ -500,7 +501,7 @@ def assumptions(audit: Audit) -> tuple[str, ...]:
 
 def _cuts(config: AuditConfig) -> str:
     """Where numbers that are legitimate factors are cut."""
-    half = " in the half for the search" if config.search else ""
+    half = " in the half for the search" if config.searches else ""
     return f"where the outcome changes{half}, and between these places into quantiles"
 
 
@@ -527,13 +528,12 @@ def _direction(audit: Audit) -> str:
 def _method_lines(audit: Audit) -> list[str]:
     """What was searched, and what helps to read the table: close groups, conditional tests, repeats, power."""
     config = audit.config
-    plain = "the default search" if config.explore else "every leaf tested"
-    search = "the paper's search" if config.preset == "paper" else plain
+    searches = {"default": "the default search", "leaves": "every leaf tested", "paper": "the paper's search"}
     names = ", ".join(notion.name for notion in config.notions)
-    how = f"{count(config.trees, 'tree')} ({search}"
-    if config.method is not None:
-        how = f"Search: {config.method} (another system's"
-    if not config.search:
+    how = f"{count(config.trees, 'tree')} ({searches.get(config.search)}"
+    if config.system is not None:
+        how = f"Search: {config.system} (another system's"
+    if not config.searches:
         return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_design_lines(audit)]
     lines = [
         f"Notion: {names}. {how}, "
@@ -592,10 +592,10 @@ def _sections(audit: Audit) -> list[Section]:
         Section(key="warnings", title="Warnings", paragraphs=data.warnings),
         _further(audit),
         _named(audit),
-        *[_named_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
-        *([_seen(audit)] if audit.config.search else []),
+        *[_named_strata(i, finding, audit) for i, finding in enumerate(audit.named_groups, 1)],
+        *([_seen(audit)] if audit.config.searches else []),
         Section(key="data", title="Data", paragraphs=(*_data_lines(audit)[:2], _fingerprint(audit)),
-                table=_attributes(audit) if audit.config.search else None),
+                table=_attributes(audit) if audit.config.searches else None),
         Section(key="left-out", title="Columns left out", table=_left_out(audit)),
         Section(key="method", title="Method", paragraphs=_method(audit)),
         Section(key="settings", title="Settings", table=_settings(audit)),
@@ -638,8 +638,8 @@ def _further(audit: Audit) -> Section:
 
 def _named(audit: Audit) -> Section:
     """The groups that the user named, whatever was found of them."""
-    if not audit.named:
-        return Section(key="named", title="Groups that were asked about")
+    if not audit.named_groups:
+        return Section(key="named_groups", title="Named groups")
     config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     rows = tuple(
         (
@@ -655,7 +655,7 @@ def _named(audit: Audit) -> Section:
             _number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
             _word("undefined" if one.p_adjusted is None else "yes" if one.p_adjusted <= config.level else "no"),
         )
-        for one in audit.named
+        for one in audit.named_groups
     )
     unit = "people" if audit.data_summary.clusters is None else "rows"
     heads = [*_columns("group", unit, "share", "psi", f"{100 * (1 - config.level):.3g}% interval")]
@@ -667,15 +667,15 @@ def _named(audit: Audit) -> Section:
         heads.insert(1, Column(key="question", header="about", is_number=False))
     heads.append(Column(key="significant", header="significant", is_number=False))
     return Section(
-        key="named",
-        title="Groups that were asked about",
+        key="named_groups",
+        title="Named groups",
         paragraphs=(
             f"These groups were named before the audit, so that they are tested on all {audit.data_summary.rows:,} "
             f"{'people' if audit.data_summary.clusters is None else 'rows'}. Their p-values are corrected for their "
             "own number, and their intervals are for one group at a time.",
-            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named if one.undefined),
+            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named_groups if one.undefined),
         ),
-        table=Table(caption="Groups that were asked about", columns=tuple(heads), rows=rows),
+        table=Table(caption="Named groups", columns=tuple(heads), rows=rows),
     )
 
 
@@ -773,7 +773,7 @@ def _method(audit: Audit) -> tuple[str, ...]:
         f"psi is the group's rate minus that of {compared_with(audit.config)}; with several rates, the mean of the "
         "absolute differences."
     )
-    if not audit.config.search:
+    if not audit.config.searches:
         return (
             "Groups were named beforehand and tested on all data, with a correction for the number of tests.",
             psi,
@@ -796,27 +796,30 @@ def _but_trees(audit: Audit) -> str:
 
 
 def _settings(audit: Audit) -> Table:
+    """What was asked, by the keys of the table of options."""
     config = audit.config
-    asked = [f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions]
-    values = [("notion", ", ".join(asked))]
-    values += [("outcome", ", ".join(config.outcomes))] if config.outcomes else []
-    said = {outcome: config.favourable_of(outcome) for outcome in config.outcomes or (None,)}
-    words = [value if len(said) == 1 else f"{name}: {value}" for name, value in said.items() if value is not None]
-    values += [("favourable", ", ".join(words))] if words else []
-    named = ("prediction", "truth", "cluster", "survey_weights", "given_bins")
-    values += [(name, str(getattr(config, name))) for name in named if getattr(config, name) is not None]
-    values += [("given", ", ".join(config.given))] if config.given else []
-    values += [("group of interest", group) for group in config.groups_of_interest]
-    others: tuple[str, ...] = ("direction", "reference", "level", "adjust", "threshold")
-    if config.search:
-        others += ("split", "fraction", "given_in_criteria", "ranking", "groups", "trees", "alpha", "preset", "method",
-                   "explore", "repeats", "seed")  # fmt: skip
-    for name in others:
-        value = getattr(config, name)
-        values.append(
-            (name, "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}")
-        )
+    keys = [
+        key
+        for key, option in AUDIT_OPTIONS.items()
+        if option.in_document and (config.searches or option.part != "search")
+    ]
+    values = [(key, text) for key in keys for text in _setting(key, config)]
     return _pairs("Settings of this audit", "setting", values)
+
+
+def _setting(key: str, config: AuditConfig) -> list[str]:
+    """A setting in words: nothing where it was not given, a text for each named group."""
+    value = getattr(config, key)
+    if key == "notion":
+        value = tuple(f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions)
+    if key == "favourable" and isinstance(value, tuple):
+        said = zip(config.outcomes, value, strict=True)
+        value = tuple(f"{outcome}: {word}" for outcome, word in said if word is not None)
+    if key == "named_groups":
+        return list(value)
+    if isinstance(value, tuple):
+        return [", ".join(value)] if value else []
+    return [] if value is None else [str(value).lower() if isinstance(value, bool) else str(value)]
 
 
 def _versions(audit: Audit) -> Table:
@@ -840,7 +843,7 @@ def _limits(audit: Audit) -> tuple[str, ...]:
     missed = (
         "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
         "too few to show it, or a group listed before it may account for it."
-        if audit.config.search
+        if audit.config.searches
         else "A group without a significant disparity may still be treated differently: the data may be too few to "
         "show it."
     )

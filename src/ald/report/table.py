@@ -65,7 +65,7 @@ class Table:
 
 def tabulated(audit: Audit) -> tuple[Finding, ...]:
     """The rows of tables: the listed groups, or the named ones where nothing was searched."""
-    return audit.groups if audit.config.search else audit.named
+    return audit.groups if audit.config.searches else audit.named_groups
 
 
 def notions(audit: Audit) -> tuple[Notion, ...]:
@@ -129,7 +129,7 @@ def columns(audit: Audit) -> list[Cell]:
 
 def _count_of_significant(audit: Audit) -> list[Cell]:
     """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
-    if not audit.config.search:
+    if not audit.config.searches:
         return []
     n = len(audit.significant)
     return [Cell(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]

@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Split:
+class Halving:
     """Search, assessment and ranking for one halving.
 
     scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
