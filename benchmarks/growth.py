@@ -1,6 +1,6 @@
 """How the time and the memory of an audit grow with rows, attributes, values and trees.
 
-From coded arrays to ranked findings, all threads, both presets; one thing changes at a time, and every run is a process
+From coded arrays to ranked findings, all threads, both searches; one thing changes at a time, and every run is a process
 of its own, after one audit of a few rows. Prints seconds (medians), their ratio to the first line of each block, and
 the peak memory beyond that before the audit.
 
@@ -59,9 +59,9 @@ def make(rows: int, attributes: int, values: int) -> AuditData:
     )
 
 
-def audit(data: AuditData, preset: str | None, trees: int) -> None:
+def audit(data: AuditData, search: str, trees: int) -> None:
     """Everything from halves to ranks."""
-    config = AuditConfig(notion="statistical parity", outcome="y", preset=preset, trees=trees)  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", search=search, trees=trees)  # type: ignore[arg-type]
     rules = GrowthRules(alpha=config.alpha)
     one_split(data, questions(config), config, rules, 0, available_threads(), lambda step, share: None)
 
@@ -71,14 +71,14 @@ def gibibytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measure(preset: str | None, rows: int, attributes: int, values: int, trees: int) -> tuple[float, float]:
+def measure(search: str, rows: int, attributes: int, values: int, trees: int) -> tuple[float, float]:
     """Seconds and gibibytes of one setting."""
-    audit(make(2000, attributes, values), preset, 2)
+    audit(make(2000, attributes, values), search, 2)
     data = make(rows, attributes, values)
     before, times = gibibytes(), []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        audit(data, preset, trees)
+        audit(data, search, trees)
         times.append(time.perf_counter() - start)
     return statistics.median(times), gibibytes() - before
 
@@ -88,16 +88,16 @@ def main() -> None:
         print(json.dumps(measure(**json.loads(sys.argv[1]))))
         return
     print(f"load {os.getloadavg()[0]:.2f}, medians of {REPEATS}; where nothing else is said: {BASE}")
-    for preset in ("paper", None):
+    for search in ("paper", "default"):
         for name, values in CHANGES.items():
             first = None
             for value in values:
-                setting = json.dumps({"preset": preset, **BASE, name: value})
+                setting = json.dumps({"search": search, **BASE, name: value})
                 done = subprocess.run([sys.executable, __file__, setting], check=True, capture_output=True, text=True)
                 seconds, memory = json.loads(done.stdout)
                 first = first or seconds
                 print(
-                    f"preset {preset}, {name} {value:,}: {seconds:.3f} s, {seconds / first:.1f} times the first, "
+                    f"search {search}, {name} {value:,}: {seconds:.3f} s, {seconds / first:.1f} times the first, "
                     f"{memory:.2f} GiB",
                     flush=True,
                 )

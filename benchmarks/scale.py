@@ -1,6 +1,6 @@
 """An audit from coded arrays to ranked findings against LightGBM's random forest, at 10^6 and 10^7 rows, in one run.
 
-Ours is the preset "paper": halves, 25 samples and trees on one half, every leaf tested on the other, ranked. LightGBM
+Ours is the search "paper": halves, 25 samples and trees on one half, every leaf tested on the other, ranked. LightGBM
 trains 25 trees in random-forest mode with the same bagging, as many attributes per node and as many leaves as our
 trees have on average (at least 100), on arrays that it has binned before. It is timed on the half that our trees grow
 on, which is the same work, and on all rows. Two threads each. Needs lightgbm.
@@ -56,7 +56,7 @@ def make(n: int) -> AuditData:
 
 def audit(data: AuditData) -> Split:
     """Everything from halves to ranks."""
-    config = AuditConfig(notion="statistical parity", outcome="y", preset="paper")  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", search="paper")  # type: ignore[arg-type]
     rules = GrowthRules(alpha=config.alpha)
     return one_split(data, questions(config), config, rules, 0, THREADS, lambda step, share: None)
 

@@ -133,7 +133,7 @@ def test_every_option_is_documented() -> None:
         for name in inspect.signature(function).parameters:
             option = {
                 "kinds": "kind",
-                "groups_of_interest": "group-of-interest",
+                "named_groups": "group-of-interest",
                 "profile_columns": "profile-column",
             }.get(name, name.replace("_", "-"))
             assert f"`{name}" in pages or f"--{option}" in pages or name in ("data", "progress"), name
@@ -244,15 +244,11 @@ def test_every_key_of_the_document_is_documented() -> None:
     wrong = rng.random(n) < np.where(age > 50, 0.5, 0.1)
     columns = {"age": age, "sex": rng.choice(["F", "M"], n), "same": ["x"] * n, "truth": truth, "said": truth ^ wrong}
     audits = [
-        ald.audit(
-            ald.datasets.load_berkeley(),
-            outcome="admitted",
-            favourable="yes",
-            profile="nyc-ll144",
-            profile_columns={"sex": "gender"},
+        ald.profile(
+            "nyc-ll144", ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", columns={"sex": "gender"}
         ),
         ald.audit(columns, prediction="said", truth="truth", notion="equalized odds"),
-        ald.audit(columns, outcome="said", given="sex", groups_of_interest="age > 50", seed=1),
+        ald.audit(columns, outcome="said", given="sex", named_groups="age > 50", seed=1),
     ]
     # Dictionaries by rate, by position in a list or by names of the user, not by key.
     keyed = frozenset({"parts", "rates_inside", "rates_outside", "ratios", "part_intervals", "sides", "columns"})

@@ -10,7 +10,7 @@ from scipy import stats
 
 from ald.data.roles import Roles
 from ald.options import AuditConfig
-from ald.pipeline import Split, arrange, minimum_rows, one_split, p_any, read, search_rates, stability
+from ald.pipeline import Halving, arrange, minimum_rows, one_split, p_any, read, search_rates, stability
 from ald.questions import questions
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
 from tests.tables import decisions, people
@@ -18,7 +18,7 @@ from tests.tables import decisions, people
 RULES = GrowthRules()
 
 
-def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Split:
+def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Halving:
     """One halving of an audit with these settings."""
     names = {"outcome", "prediction", "truth", "given", "cluster", "survey_weights"}
     config = AuditConfig(**{"notion": "statistical parity", "trees": 3} | options,
@@ -77,8 +77,8 @@ def test_questions_are_searched_as_if_alone() -> None:
 
 def test_the_paper_splits_on_errors() -> None:
     """The paper's search of a notion that needs the truth has one rate, that of errors; ours has the notion's own."""
-    for preset, keys in (("paper", ["error"]), (None, ["fpr", "fnr"])):
-        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", preset=preset)
+    for search, keys in (("paper", ["error"]), ("default", ["fpr", "fnr"])):
+        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", search=search)
         (question,) = questions(config)
         assert [rate.key for rate in search_rates(question, config)] == keys
 

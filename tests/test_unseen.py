@@ -16,15 +16,15 @@ from ald.data.columns import compact
 from ald.data.design import Design
 from ald.datasets import make_synthetic
 from ald.options import AuditConfig
-from ald.pipeline import Split, one_split
+from ald.pipeline import Halving, one_split
 from ald.questions import questions
 from ald.search.forest.growth import GrowthRules
 from tests.coded import coded
 
 SEARCHES: list[dict[str, Any]] = [
     {},
-    {"preset": "paper"},
-    {"explore": False},
+    {"search": "paper"},
+    {"search": "leaves"},
     {"direction": "disadvantaged"},
     {"given": ("stratum",)},
     {"cluster": "person"},
@@ -49,7 +49,7 @@ def data_for(notion: str, search: dict[str, Any]) -> AuditData:
     return replace(data, design=design)
 
 
-def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData], AuditData]) -> Split:
+def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData], AuditData]) -> Halving:
     """The audit's steps on the same D1 and a changed D2."""
     usual = AuditData.halves
 

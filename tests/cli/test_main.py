@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 import ald
 import ald.results.finding
-from ald.cli.main import commands
-from ald.cli.main import main as cli
+from ald.cli import main as cli
+from ald.cli.options import split_names
+from tests.flat import audit_flat
 from tests.tables import decisions, hostile, people, write_csv
 
 
@@ -110,7 +111,7 @@ class TestCommands:
             outcome="admitted",
             favourable="yes",
             given="department",
-            groups_of_interest="gender = female",
+            named_groups="gender = female",
         )
         assert ald.Audit.from_json((tmp_path / "x.json").read_text()) == expected
         assert "Wrote" in result.err
@@ -119,8 +120,8 @@ class TestCommands:
     def test_demo_in_other_formats(self, run: Any, format_: str) -> None:
         """In other formats the demo prints one document: that of the audit given the department."""
         result = run("demo", "--format", format_)
-        options: dict[str, Any] = {"given": "department", "groups_of_interest": "gender = female"}
-        audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", **options)
+        options: dict[str, Any] = {"given": "department", "named_groups": "gender = female"}
+        audit = audit_flat(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", **options)
         assert result.out == {"json": audit.to_json, "csv": audit.to_csv, "markdown": audit.to_markdown}[format_]()
 
     @pytest.mark.parametrize("arguments", [["nothing"], ["audit"], ["audit", "--nothing"], ["--nothing"], []])
@@ -141,24 +142,24 @@ class TestFormats:
     def test_json(self, run: Any, file: Path) -> None:
         """--format json prints the document and nothing else."""
         result = run("audit", file, "--outcome", "y", "--trees", "3", "--format", "json")
-        assert result.out == ald.audit(file, outcome="y", trees=3).to_json()
+        assert result.out == ald.audit(file, outcome="y", search=ald.Search(trees=3)).to_json()
         assert (result.code, result.err) == (0, "")
 
     def test_csv(self, run: Any, file: Path) -> None:
         """--format csv prints the table."""
         result = run("audit", file, "--outcome", "y", "--trees", "3", "--format", "csv")
-        assert result.out == ald.audit(file, outcome="y", trees=3).to_csv()
+        assert result.out == ald.audit(file, outcome="y", search=ald.Search(trees=3)).to_csv()
 
     def test_markdown(self, run: Any, file: Path) -> None:
         """--format markdown prints the report."""
         result = run("audit", file, "--outcome", "y", "--trees", "3", "--format", "markdown")
-        assert result.out == ald.audit(file, outcome="y", trees=3).to_markdown()
+        assert result.out == ald.audit(file, outcome="y", search=ald.Search(trees=3)).to_markdown()
 
     def test_table(self, run: Any, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The table is complete at 80 columns: no p-value is cut."""
         monkeypatch.setenv("COLUMNS", "80")
         result = run("audit", file, "--outcome", "y", "--trees", "3")
-        audit = ald.audit(file, outcome="y", trees=3)
+        audit = ald.audit(file, outcome="y", search=ald.Search(trees=3))
         assert audit.groups
         for finding in audit.groups:
             assert ald.results.finding.p_text(finding.log10_p_adjusted).removeprefix("p = ") in result.out
@@ -170,7 +171,7 @@ class TestFormats:
         targets = [tmp_path / f"x.{ending}" for ending in ("json", "csv", "md", "txt", "html", "pdf", "xlsx")]
         options = [part for target in targets for part in ("-o", target)]
         assert run("audit", file, "--outcome", "y", "--trees", "3", *options).code == 0
-        audit = ald.audit(file, outcome="y", trees=3)
+        audit = ald.audit(file, outcome="y", search=ald.Search(trees=3))
         texts = [audit.to_json(), audit.to_csv(), audit.to_markdown(), f"{audit}\n", audit.to_html()]
         expected = [*(text.encode() for text in texts), audit.to_pdf(), audit.to_excel()]
         assert [target.read_bytes() for target in targets] == expected
@@ -193,14 +194,14 @@ class TestFormats:
         assert problem in result.err
 
     def test_profiles(self, run: Any, file: Path, tmp_path: Path) -> None:
-        """--profile counts by the columns that --profile-column or a config file names, and prints the tables."""
+        """`ald profile` counts by the columns that --column or a config file names, and prints the tables."""
         config = tmp_path / "c.toml"
-        config.write_text('outcome = "y"\ntrees = 3\nprofile = "nyc-ll144"\n[profile_columns]\nsex = "sex"\n')
-        options = ["--outcome", "y", "--trees", "3", "--profile", "nyc-ll144", "--profile-column", "sex=sex"]
-        expected = ald.audit(file, outcome="y", trees=3, profile="nyc-ll144", profile_columns={"sex": "sex"})
-        assert run("audit", file, *options, "--format", "json").out == expected.to_json()
-        assert run("audit", file, "--config", config, "--format", "json").out == expected.to_json()
-        printed = run("audit", file, *options).out
+        config.write_text('outcome = "y"\ntrees = 3\n[columns]\nsex = "sex"\n')
+        options = ["--outcome", "y", "--trees", "3", "--column", "sex=sex"]
+        expected = ald.profile("nyc-ll144", file, outcome="y", search=ald.Search(trees=3), columns={"sex": "sex"})
+        assert run("profile", "nyc-ll144", file, *options, "--format", "json").out == expected.to_json()
+        assert run("profile", "nyc-ll144", file, "--config", config, "--format", "json").out == expected.to_json()
+        printed = run("profile", "nyc-ll144", file, *options).out
         assert "Not legal advice" in printed
         assert "Impact ratios by sex" in printed
 
@@ -236,7 +237,7 @@ class TestFormats:
             "0.1",
             "--adjust",
             "by",
-            "--preset",
+            "--search",
             "paper",
             "--seed",
             "5",
@@ -246,21 +247,18 @@ class TestFormats:
             "json",
         )
         expected = ald.audit(
-            path,
+            ald.source(path, kinds={"group": ["c", "b", "a"]}),
             prediction="predicted",
             truth="true",
             favourable="1",
             attributes=["group", "x"],
             weights="w",
-            kinds={"group": ["c", "b", "a"]},
             notion="equalized odds",
             ranking="magnitude",
             groups=2,
-            trees=4,
-            alpha=0.2,
+            search=ald.Search("paper", trees=4, alpha=0.2),
             level=0.1,
             adjust="by",
-            preset="paper",
             seed=5,
         )
         assert result.out == expected.to_json()
@@ -320,7 +318,12 @@ class TestConfig:
             'outcome = "y"\ntrees = 9\nalpha = 1\nattributes = ["age", "sex"]\n[kinds]\nsex = ["M", "F"]\n'
         )
         result = run("audit", file, "--config", config, "--trees", "3", "--format", "json")
-        expected = ald.audit(file, outcome="y", trees=3, alpha=1, attributes=["age", "sex"], kinds={"sex": ["M", "F"]})
+        expected = ald.audit(
+            ald.source(file, kinds={"sex": ["M", "F"]}),
+            outcome="y",
+            search=ald.Search(trees=3, alpha=1),
+            attributes=["age", "sex"],
+        )
         assert result.out == expected.to_json()
 
     @pytest.mark.parametrize(
@@ -451,77 +454,80 @@ class TestErrors:
         assert target.read_text() == "old"
 
 
+ONLY = ("--search", "none")
+
+
 class TestNamedGroups:
-    """ald test: groups that the user names."""
+    """--search none: only groups that the user names."""
 
     def test_json(self, run: Any, file: Path) -> None:
-        """--format json prints the document of ald.assess, whether or not a group differs."""
-        result = run("test", file, "--outcome", "y", "--group", "sex = F", "--group", "age > 45", "--format", "json")
+        """--format json prints the document, whether or not a group differs."""
+        result = run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "--named-group", "age > 45", "--format", "json")
         assert (result.code, result.err) == (0, "")
-        assert result.out == ald.assess(file, ["sex = F", "age > 45"], outcome="y").to_json()
+        assert result.out == ald.audit(file, search="none", named_groups=["sex = F", "age > 45"], outcome="y").to_json()
 
     def test_table(self, run: Any, file: Path) -> None:
         """The table names every group with its disparity, and no search."""
-        result = run("test", file, "--outcome", "y", "--group", "sex = F")
-        (found,) = ald.assess(file, "sex = F", outcome="y").named
+        result = run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F")
+        (found,) = ald.audit(file, search="none", named_groups="sex = F", outcome="y").named_groups
         assert result.code == 0
         told = " ".join(result.out.split())
-        assert f"Asked about sex = F: psi {found.psi:+.3f}" in told
+        assert f"Named group sex = F: psi {found.psi:+.3f}" in told
         assert f"({found.size:,} people, tested on all data)" in told
         assert "trees" not in result.out
 
     def test_csv(self, run: Any, file: Path) -> None:
         """--format csv prints a row per named group."""
-        result = run("test", file, "--outcome", "y", "--group", "sex = F", "--group", "age > 45", "--format", "csv")
+        result = run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "--named-group", "age > 45", "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(result.out)))
         assert [row["criterion"] for row in rows] == ["sex = F", "age > 45"]
 
     def test_reports_are_written(self, run: Any, file: Path, tmp_path: Path) -> None:
         """-o writes the report of the named groups."""
-        assert run("test", file, "--outcome", "y", "--group", "sex = F", "-o", tmp_path / "x.json").code == 0
-        expected = ald.assess(file, "sex = F", outcome="y")
+        assert run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "-o", tmp_path / "x.json").code == 0
+        expected = ald.audit(file, search="none", named_groups="sex = F", outcome="y")
         assert ald.Audit.from_json((tmp_path / "x.json").read_text()) == expected
 
     def test_config(self, run: Any, file: Path, tmp_path: Path) -> None:
-        """A config file may name groups and settings; --group on the command line wins."""
+        """A config file may name groups and settings; --named-group on the command line wins."""
         config = tmp_path / "c.toml"
-        config.write_text('outcome = "y"\ngiven = ["member"]\ngroups_of_interest = ["sex = F"]\nlevel = 0.01\n')
+        config.write_text('outcome = "y"\ngiven = ["member"]\nnamed_groups = ["sex = F"]\nlevel = 0.01\n')
         options: dict[str, Any] = {"outcome": "y", "given": "member", "level": 0.01}
-        result = run("test", file, "--config", config, "--format", "json")
-        assert result.out == ald.assess(file, "sex = F", **options).to_json()
-        result = run("test", file, "--config", config, "--group", "age > 45", "--format", "json")
-        assert result.out == ald.assess(file, "age > 45", **options).to_json()
+        result = run("audit", file, *ONLY, "--config", config, "--format", "json")
+        assert result.out == audit_flat(file, search="none", named_groups="sex = F", **options).to_json()
+        result = run("audit", file, *ONLY, "--config", config, "--named-group", "age > 45", "--format", "json")
+        assert result.out == audit_flat(file, search="none", named_groups="age > 45", **options).to_json()
 
     @pytest.mark.parametrize(
         ("options", "problem"),
         [
             ([], "name at least one group"),
-            (["--group", "sx = F"], "Did you mean 'sex'"),
-            (["--group", "sex = X"], "sex = X"),
-            (["--group", "sex ="], "sex ="),
-            (["--group", "age > 1000"], "is empty"),
-            (["--group", "age > 0"], "is everyone"),
-            (["--group", "sex = F", "--cluster", "nobody"], "there is no column 'nobody'"),
-            (["--group", "sex = F", "--survey-weights", "score"], "must not be negative"),
-            (["--group", "sex = F", "--weights", "score"], "whole numbers"),
-            (["--group", "sex = F", "--given", "y"], "cannot be both outcome and given"),
-            (["--group", "sex = F", "--direction", "down"], "unknown direction"),
-            (["--group", "sex = F", "--given-bins", "0"], "given_bins must be a whole number from 2 on"),
+            (["--named-group", "sx = F"], "Did you mean 'sex'"),
+            (["--named-group", "sex = X"], "sex = X"),
+            (["--named-group", "sex ="], "sex ="),
+            (["--named-group", "age > 1000"], "is empty"),
+            (["--named-group", "age > 0"], "is everyone"),
+            (["--named-group", "sex = F", "--cluster", "nobody"], "there is no column 'nobody'"),
+            (["--named-group", "sex = F", "--survey-weights", "score"], "must not be negative"),
+            (["--named-group", "sex = F", "--weights", "score"], "whole numbers"),
+            (["--named-group", "sex = F", "--given", "y"], "cannot be both outcome and given"),
+            (["--named-group", "sex = F", "--direction", "down"], "unknown direction"),
+            (["--named-group", "sex = F", "--given-bins", "0"], "given_bins must be a whole number from 2 on"),
         ],
     )
     def test_bad_groups(self, run: Any, file: Path, tmp_path: Path, options: list[str], problem: str) -> None:
         """What cannot be tested ends with 2, a sentence and no report."""
-        result = run("test", file, "--outcome", "y", *options, "-o", tmp_path / "report.json")
+        result = run("audit", file, *ONLY, "--outcome", "y", *options, "-o", tmp_path / "report.json")
         assert (result.code, result.out) == (2, "")
         assert problem in result.err
         assert "Traceback" not in result.err
         assert not (tmp_path / "report.json").exists()
 
     def test_options_of_the_search(self, run: Any, file: Path, tmp_path: Path) -> None:
-        """A config file with options of the search is refused: nothing is searched."""
+        """Options of the search are refused: nothing is searched."""
         config = tmp_path / "c.toml"
         config.write_text('outcome = "y"\ntrees = 3\n')
-        result = run("test", file, "--config", config, "--group", "sex = F")
+        result = run("audit", file, *ONLY, "--config", config, "--named-group", "sex = F")
         assert result.code == 2
         assert "searches nothing and takes no option 'trees'" in result.err
 
@@ -537,23 +543,21 @@ class TestDesigns:
             *("audit", path, "--outcome", "y", "--trees", "3", "--given", "score,member", "--given-bins", "3"),
             *("--given-in-criteria", "--cluster", "person", "--survey-weights", "w", "--direction", "advantaged"),
             *("--favourable", "1"),
-            *("--reference", "sex = M", "--group-of-interest", "age > 45", "--group-of-interest", "age <= 30"),
+            *("--reference", "sex = M", "--named-group", "age > 45", "--named-group", "age <= 30"),
             *("--fraction", "0.4", "--format", "json"),
         )
         expected = ald.audit(
             path,
             outcome="y",
-            trees=3,
-            given=["score", "member"],
-            given_bins=3,
-            given_in_criteria=True,
+            search=ald.Search(trees=3),
+            given=ald.Given(["score", "member"], bins=3, in_criteria=True),
             cluster="person",
-            survey_weights="w",
+            weights=ald.SurveyWeights("w"),
             favourable="1",
             direction="advantaged",
             reference="sex = M",
-            groups_of_interest=["age > 45", "age <= 30"],
-            fraction=0.4,
+            named_groups=["age > 45", "age <= 30"],
+            split=ald.Split(fraction=0.4),
         )
         assert result.out == expected.to_json()
 
@@ -564,7 +568,10 @@ class TestDesigns:
         names = ["accuracy", "equalized odds"]
         chosen = [part for name in names for part in ("--notion", name)]
         result = run("audit", path, *roles, *chosen, "--format", "json")
-        assert result.out == ald.audit(path, prediction="predicted", truth="true", trees=2, notion=names).to_json()
+        assert (
+            result.out
+            == ald.audit(path, prediction="predicted", truth="true", search=ald.Search(trees=2), notion=names).to_json()
+        )
         assert run("audit", path, *roles, *chosen).code == 0
 
     def test_several_outcomes_in_a_file(self, run: Any, tmp_path: Path) -> None:
@@ -574,17 +581,17 @@ class TestDesigns:
         config = tmp_path / "c.toml"
         config.write_text('trees = 2\n[favourable]\nz = "up"\n')
         result = run("audit", path, "--outcome", "y", "--outcome", "z", "--config", config, "--format", "json")
-        expected = ald.audit(path, outcome=["y", "z"], favourable={"z": "up"}, trees=2)
+        expected = ald.audit(path, outcome=["y", "z"], favourable={"z": "up"}, search=ald.Search(trees=2))
         assert result.out == expected.to_json()
 
     def test_splits(self, run: Any, tmp_path: Path) -> None:
         """--split names a column; --assess-on a second file, which is never overwritten."""
         paths = [write_csv(tmp_path / f"{i}.csv", people(seed=i)) for i in (1, 2)]
         result = run("audit", paths[0], "--assess-on", paths[1], "--outcome", "y", "--trees", "2", "--format", "json")
-        assert result.out == ald.audit(split=tuple(paths), outcome="y", trees=2).to_json()
+        assert result.out == ald.audit(split=tuple(paths), outcome="y", search=ald.Search(trees=2)).to_json()
         both = write_csv(tmp_path / "both.csv", people() | {"half": [1, 2] * 300})
         result = run("audit", both, "--split", "half", "--outcome", "y", "--trees", "2", "--format", "json")
-        assert result.out == ald.audit(both, split="half", outcome="y", trees=2).to_json()
+        assert result.out == ald.audit(both, split="half", outcome="y", search=ald.Search(trees=2)).to_json()
         result = run("audit", paths[0], "--assess-on", paths[1], "--outcome", "y", "-o", paths[1])
         assert result.code == 2
         assert "would overwrite the data" in result.err
@@ -602,7 +609,7 @@ class TestDesigns:
             (["--split", "half", "--cluster", "pairs"], "are in both halves"),
             (["--split", "half", "--assess-on", "x.csv"], "give either --split or --assess-on"),
             (["--assess-on", "x.csv"], "are the same"),
-            (["--group-of-interest", "age > 1000"], "is empty"),
+            (["--named-group", "age > 1000"], "is empty"),
             (["--reference", "age > 0"], "is everyone"),
             (["--fraction", "1"], "fraction must be below 1"),
         ],
@@ -659,7 +666,7 @@ class TestHostileData:
 def test_quoted_names(names: list[str]) -> None:
     """Any names can be given to --attributes in double quotes."""
     text = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-    assert commands.split_names(text) == names
+    assert split_names(text) == names
 
 
 @pytest.mark.parametrize(
@@ -675,7 +682,7 @@ def test_quoted_names(names: list[str]) -> None:
 )
 def test_plain_names(text: str, names: list[str]) -> None:
     """Names are separated by commas, and spaces around them do not count."""
-    assert commands.split_names(text) == names
+    assert split_names(text) == names
 
 
 def test_closed_pipes(tmp_path: Path) -> None:
@@ -724,7 +731,7 @@ def wait(*args, **options):
     time.sleep(60)
 setattr(*target, wait)
 from ald.cli.main import main
-sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y", "--preset", "paper", "--trees", "2", "-o", {report!r}]
+sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y", "--search", "paper", "--trees", "2", "-o", {report!r}]
 main()
 """
     code_, errors = interrupt([sys.executable, "-c", code], started)
@@ -803,11 +810,11 @@ def test_tables_never_cut_a_number(
 
 
 def test_config_file_sets_every_option(run: Any, tmp_path: Path, file: Path) -> None:
-    """Threshold, repeats and explore can stand in the config file like all other options."""
+    """Threshold, repeats and search can stand in the config file like all other options."""
     config = tmp_path / "audit.toml"
-    config.write_text('outcome = "y"\nthreshold = 0.05\nrepeats = 2\nexplore = false\n', encoding="utf-8")
+    config.write_text('outcome = "y"\nthreshold = 0.05\nrepeats = 2\nsearch = "leaves"\n', encoding="utf-8")
     settings = json.loads(run("audit", file, "--config", config, "--format", "json").out)["config"]
-    assert (settings["threshold"], settings["repeats"], settings["explore"]) == (0.05, 2, False)
+    assert (settings["threshold"], settings["repeats"], settings["search"]) == (0.05, 2, "leaves")
 
 
 def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:

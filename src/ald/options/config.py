@@ -109,13 +109,18 @@ class AuditConfig:
         if self.system is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
             raise SettingError("another system's search answers one question: give one notion and one outcome")
         if not self.searches:
-            if not self.named_groups:
-                raise SettingError(
-                    "search='none' tests the named groups only: name at least one, such as "
-                    'named_groups="sex = F and age > 60"'
-                )
-            if self.split != "random" or self.fraction != 0.5 or self.repeats > 1:
-                raise SettingError("named groups are tested on all data: with search='none' nothing is split")
+            self._check_nothing_searched()
+
+    def _check_nothing_searched(self) -> None:
+        """Raises where named groups are missing, or the search that there is none of is described."""
+        if not self.named_groups:
+            raise SettingError(
+                "search='none' tests the named groups only: name at least one group, such as "
+                'named_groups="sex = F and age > 60"'
+            )
+        for key, option in AUDIT_OPTIONS.items():
+            if option.part == "search" and key not in ("search", "seed") and getattr(self, key) != option.default:
+                raise SettingError(f"search='none' searches nothing and takes no option {key!r}: leave it out")
 
     @property
     def notions(self) -> tuple[Notion, ...]:
