@@ -387,7 +387,7 @@ def test_fraction(fraction: float) -> None:
     ("options", "problem"),
     [
         ({"fraction": 0}, "fraction must be above 0"),
-        ({"fraction": 1}, "fraction must be below 1"),
+        ({"fraction": 1}, "fraction must be above 0 and below 1"),
         ({"split": "half", "fraction": 0.3}, "fraction is for random halves"),
         ({"split": "half", "repeats": 3}, "repeats are random halvings"),
         ({"split": "hlf"}, "there is no column 'hlf'.*Did you mean 'half'"),
@@ -792,7 +792,7 @@ def test_documents_of_named_groups() -> None:
     """The document of groups that were only named has no search in it, and can be read back."""
     asked = ald.audit(load_berkeley(), search="none", named_groups="gender = female", given="department", **BERKELEY)
     document = json.loads(asked.to_json())
-    assert document["config"]["search"] is False
+    assert document["config"]["search"] == "none"
     assert (document["groups"], document["candidates"], document["forest"]["trees"]) == ([], [], 0)
     assert [entry["criterion"] for entry in document["named_groups"]] == ["gender = female"]
     assert ald.Audit.from_json(asked.to_json()) == asked

@@ -124,8 +124,10 @@ def test_what_is_said_to_be_favourable_is_called_so() -> None:
 )  # fmt: skip
 def test_a_direction_needs_to_know_what_is_good(data: Any, roles: dict[str, Any], choices: str, direction: str) -> None:
     """A direction without `favourable` is refused, with the values that the data has as choices."""
-    for ask in (lambda **options: audit_flat(data, trees=1, **options),
-                lambda **options: audit_flat(data, search="none", named_groups=next(iter(data)) + " != missing", **options)):  # fmt: skip
+    for ask in (
+        lambda **options: audit_flat(data, trees=1, **options),
+        lambda **options: audit_flat(data, search="none", named_groups=next(iter(data)) + " != missing", **options),
+    ):
         with pytest.raises(ald.AldError, match=choices):
             ask(direction=direction, **roles)
 
@@ -220,7 +222,17 @@ def test_of_several_rates_one_at_least_must_be_worse() -> None:
     audit = audit_flat(scored(), favourable="risky", direction="disadvantaged", notion="equalized odds", **SCORED)
     for found in (*audit.groups, *audit.further()):
         assert found.parts["fpr"] < 0 or found.parts["fnr"] > 0
-    mixed = ald.audit(scored(), search="none", named_groups=["group = c", "group = a"], favourable="risky", direction="disadvantaged", notion="equalized odds", prediction="score", truth="offended", reference="group = b")  # fmt: skip
+    mixed = ald.audit(
+        scored(),
+        search="none",
+        named_groups=["group = c", "group = a"],
+        favourable="risky",
+        direction="disadvantaged",
+        notion="equalized odds",
+        prediction="score",
+        truth="offended",
+        reference="group = b",
+    )
     both, favoured = mixed.named_groups
     assert both.parts["fpr"] < 0 > both.parts["fnr"]
     # One worse rate and one better: significant, and said.

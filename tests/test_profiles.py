@@ -53,7 +53,15 @@ def test_counts_are_those_of_a_loop(seed: int, weighted: bool) -> None:
     """Every table counts all rows, with their weights: not a half, and not those of unknown category."""
     columns = applicants(200, seed)
     weights = np.random.default_rng(seed).integers(0, 4, 200).tolist() if weighted else [1] * 200
-    audit = ald.profile("nyc-ll144", columns | {"w": weights}, outcome="hired", weights="w", search=ald.Search(trees=1), attributes=["x"], columns=COLUMNS)  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144",
+        columns | {"w": weights},
+        outcome="hired",
+        weights="w",
+        search=ald.Search(trees=1),
+        attributes=["x"],
+        columns=COLUMNS,
+    )
     assert audit.profile is not None
     assert [table.roles for table in audit.profile.tables] == [("sex",), ("race",), ("sex", "race")]
     for table in audit.profile.tables:
@@ -65,7 +73,15 @@ def test_counts_are_those_of_a_loop(seed: int, weighted: bool) -> None:
 def test_predictions_are_what_is_selected() -> None:
     """With prediction and truth, those predicted to be positive are the selected."""
     columns = decisions()
-    audit = ald.profile("nyc-ll144", columns, prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=1), columns={"race": "group"})  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144",
+        columns,
+        prediction="predicted",
+        truth="true",
+        notion="equalized odds",
+        search=ald.Search(trees=1),
+        columns={"race": "group"},
+    )
     assert audit.profile is not None
     (table,) = audit.profile.tables
     assert counted(table) == by_hand([(name,) for name in columns["group"]], columns["predicted"], [1] * 800)
@@ -113,7 +129,9 @@ def test_profiles_change_nothing_else() -> None:
     options: dict[str, Any] = {"outcome": "hired", "trees": 3, "attributes": ["x", "gender"]}
     plain = audit_flat(columns, **options)
     first = audit_flat(columns, **options, profile="nyc-ll144", columns=COLUMNS)
-    again = audit_flat(pd.DataFrame(columns)[::-1], **options, profile="nyc-ll144", columns=dict(reversed(COLUMNS.items())))  # fmt: skip
+    again = audit_flat(
+        pd.DataFrame(columns)[::-1], **options, profile="nyc-ll144", columns=dict(reversed(COLUMNS.items()))
+    )
     assert plain.profile is None
     assert (plain.groups, plain.candidates) == (first.groups, first.candidates)
     assert first.to_json() == again.to_json()
@@ -131,7 +149,9 @@ def test_numbers_as_categories() -> None:
 def test_any_roles_for_europe() -> None:
     """The profile of the EU AI Act takes columns under any names, or none, and no pairs."""
     columns = people()
-    audit = ald.profile("eu-ai-act", columns, outcome="y", search=ald.Search(trees=1), columns={"gender": "sex", "members": "member"})  # fmt: skip
+    audit = ald.profile(
+        "eu-ai-act", columns, outcome="y", search=ald.Search(trees=1), columns={"gender": "sex", "members": "member"}
+    )
     assert audit.profile is not None
     assert [table.roles for table in audit.profile.tables] == [("gender",), ("members",)]
     bare = ald.profile("eu-ai-act", columns, outcome="y", search=ald.Search(trees=1))

@@ -55,7 +55,7 @@ def test_audit_with_a_method(method: str) -> None:
     """An audit with any method tests what it proposes on D2, keeps its forest, and is read back from its document."""
     columns = people(900)
     audit = ald.audit(columns, outcome="y", search=method, seed=3)
-    assert audit.config.method == method
+    assert audit.config.system == method
     assert ald.Audit.from_json(audit.to_json()) == audit
     assert all(group.p_adjusted <= 0.05 for group in audit.groups)
     again = ald.audit(ald.source(columns, threads=1), outcome="y", search=method, seed=3)

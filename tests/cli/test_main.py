@@ -64,7 +64,7 @@ def python_m_ald(*arguments: str | Path, **options: Any) -> subprocess.Completed
 class TestCommands:
     """Every command and its help."""
 
-    @pytest.mark.parametrize("command", [[], ["audit"], ["test"], ["demo"], ["report"], ["notions"], ["version"]])
+    @pytest.mark.parametrize("command", [[], *([name] for name in cli.cli.commands)])
     @pytest.mark.parametrize("flag", ["--help", "-h"])
     def test_help(self, run: Any, command: list[str], flag: str) -> None:
         """Every command explains itself and ends well."""
@@ -102,7 +102,7 @@ class TestCommands:
         assert "department in {A, B}" in plain
         assert "no group was found with a significant disparity" in given
         told = " ".join(given.split())
-        assert "Asked about gender = female: psi +0.018" in told
+        assert "Named group gender = female: psi +0.018" in told
         assert "corrected p 0.22: not significant (1,835 people" in told
         assert "Unadjusted psi: -0.142; adjusted: +0.018." in told
         assert "given department = A: selection 82.4% against 62.1% (+0.203)" in told
@@ -204,6 +204,20 @@ class TestFormats:
         printed = run("profile", "nyc-ll144", file, *options).out
         assert "Not legal advice" in printed
         assert "Impact ratios by sex" in printed
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            (["nyc"], "unknown profile 'nyc'. Did you mean 'nyc-ll144'"),
+            (["nyc-ll144"], "--column sex=COLUMN --column race=COLUMN"),
+            (["nyc-ll144", "--column", "sex"], "is not of the form ROLE=COLUMN, such as sex=gender"),
+        ],
+    )
+    def test_wrong_profiles(self, run: Any, file: Path, arguments: list[str], problem: str) -> None:
+        """A profile that there is not, or without its columns, is refused."""
+        result = run("profile", arguments[0], file, "--outcome", "y", *arguments[1:])
+        assert (result.code, result.out) == (2, "")
+        assert problem in result.err
 
     def test_all_options(self, run: Any, tmp_path: Path) -> None:
         """Every option reaches the audit."""
@@ -333,7 +347,7 @@ class TestConfig:
             ('outcom = "y"', "unknown option 'outcom'. Did you mean 'outcome'"),
             ('outcome = "y"\ntrees = "3"', "option 'trees' .* must be of type int, not '3'"),
             ('outcome = "y"\ntrees = true', "trees must be a whole number"),
-            ('outcome = "y"\nattributes = "age"', "must be of type list"),
+            ('outcome = "y"\nattributes = 3', "must be of type list or str, not 3"),
             ('outcome = "y"\nattributes = [1]', "go by names of columns"),
             ('outcome = "y"\n[kinds]\nage = 3', "the kind of column 'age' must be a word"),
             ('outcome = "y"\nfavourable = [1]', "option 'favourable'"),
@@ -375,10 +389,6 @@ class TestErrors:
             (["--outcome", "y", "-o", "none/x.json"], "the folder of the report 'none/x.json' does not exist"),
             (["--outcome", "y", "-o", "x.docx"], "cannot tell the format of the report"),
             (["--outcome", "y", "-o", "report.json"], "the report 'report.json' is asked for twice"),
-            (["--outcome", "y", "--profile", "nyc"], "unknown profile 'nyc'"),
-            (["--outcome", "y", "--profile", "nyc-ll144"], "--profile-column sex=COLUMN --profile-column race=COLUMN"),
-            (["--outcome", "y", "--profile-column", "sex"], "is not of the form ROLE=COLUMN, such as sex=gender"),
-            (["--outcome", "y", "--profile-column", "sex=sex"], "given without a profile"),
             (["--outcome", "y", "--weights", "score"], "must be whole numbers"),
         ],
     )
@@ -462,7 +472,19 @@ class TestNamedGroups:
 
     def test_json(self, run: Any, file: Path) -> None:
         """--format json prints the document, whether or not a group differs."""
-        result = run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "--named-group", "age > 45", "--format", "json")
+        result = run(
+            "audit",
+            file,
+            *ONLY,
+            "--outcome",
+            "y",
+            "--named-group",
+            "sex = F",
+            "--named-group",
+            "age > 45",
+            "--format",
+            "json",
+        )
         assert (result.code, result.err) == (0, "")
         assert result.out == ald.audit(file, search="none", named_groups=["sex = F", "age > 45"], outcome="y").to_json()
 
@@ -478,13 +500,27 @@ class TestNamedGroups:
 
     def test_csv(self, run: Any, file: Path) -> None:
         """--format csv prints a row per named group."""
-        result = run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "--named-group", "age > 45", "--format", "csv")
+        result = run(
+            "audit",
+            file,
+            *ONLY,
+            "--outcome",
+            "y",
+            "--named-group",
+            "sex = F",
+            "--named-group",
+            "age > 45",
+            "--format",
+            "csv",
+        )
         rows = list(csv.DictReader(io.StringIO(result.out)))
         assert [row["criterion"] for row in rows] == ["sex = F", "age > 45"]
 
     def test_reports_are_written(self, run: Any, file: Path, tmp_path: Path) -> None:
         """-o writes the report of the named groups."""
-        assert run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "-o", tmp_path / "x.json").code == 0
+        assert (
+            run("audit", file, *ONLY, "--outcome", "y", "--named-group", "sex = F", "-o", tmp_path / "x.json").code == 0
+        )
         expected = ald.audit(file, search="none", named_groups="sex = F", outcome="y")
         assert ald.Audit.from_json((tmp_path / "x.json").read_text()) == expected
 
@@ -611,7 +647,7 @@ class TestDesigns:
             (["--assess-on", "x.csv"], "are the same"),
             (["--named-group", "age > 1000"], "is empty"),
             (["--reference", "age > 0"], "is everyone"),
-            (["--fraction", "1"], "fraction must be below 1"),
+            (["--fraction", "1"], "fraction must be above 0 and below 1"),
         ],
     )
     def test_bad_designs(

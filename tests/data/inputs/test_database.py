@@ -221,7 +221,9 @@ def test_command_line(server: str) -> None:
 def test_two_databases(server: str) -> None:
     """One query serves two databases, one for the search and one for the assessment; profiles count both."""
     later = f"{server}?options=-csearch_path%3Dlater"
-    audit = ald.profile("nyc-ll144", split=(server, later), outcome="approved", search=ald.Search(trees=5), columns={"sex": "sex"})  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144", split=(server, later), outcome="approved", search=ald.Search(trees=5), columns={"sex": "sex"}
+    )
     assert audit.data_summary.rows == 6000
     assert audit.profile is not None
     (table,) = audit.profile.tables
