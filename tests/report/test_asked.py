@@ -33,7 +33,7 @@ def test_named_groups_have_a_line_each() -> None:
             **BERKELEY,
         )
     )
-    assert "Among 4,526 people, none of 2 groups named has a significant disparity." in text
+    assert "Among 4,526 people, none of 2 named groups has a significant disparity." in text
     assert (
         "Asked about gender = female: psi +0.018 (95% interval -0.011 to +0.047), corrected p 0.22: not significant "
         "(1,835 people, tested on all data). Unadjusted psi: -0.142; adjusted: +0.018. The two "
