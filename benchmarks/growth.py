@@ -1,8 +1,8 @@
 """How the time and the memory of an audit grow with rows, attributes, values and trees.
 
 From coded arrays to ranked findings, all threads, both searches; one thing changes at a time, and every run is a
-process of its own, after one audit of a few rows. Prints seconds (medians), their ratio to the first line of each block,
-and the peak memory beyond that before the audit.
+process of its own, after one audit of a few rows. Prints seconds (medians), their ratio to the first line of each
+block, and the peak memory beyond that before the audit.
 
     python benchmarks/growth.py
 """

@@ -252,7 +252,9 @@ def test_intervals_of_small_groups() -> None:
     moved, held, rng = (0.05, 0.0), [], np.random.default_rng(5)
     criteria, notion = [(CodedCondition(0, 0, 0, (0,)),)], ald.NOTIONS["statistical parity"]
     for _ in range(60):
-        people, _ = comparing._paired(ald.source(scores(400, 0.05, moved, rng)), Roles(prediction="old", truth="y"), "new")
+        people, _ = comparing._paired(
+            ald.source(scores(400, 0.05, moved, rng)), Roles(prediction="old", truth="y"), "new"
+        )
         found, _ = comparing._assessed(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
         for group in found:
             low, high = group.rates[0].interval

@@ -52,16 +52,17 @@ def _click_option(option: Option, *, required: bool) -> Callable[[Any], Any]:
     is_said = isinstance(option.default, (str, int, float)) and not isinstance(option.default, bool)
     shown = f"{option.default:g}" if isinstance(option.default, float) else option.default
     default = f"  [default: {shown}]" if is_said else ""
+    # A flag that was not given leaves what the config file says.
+    flag: dict[str, Any] = {"is_flag": True, "default": None} if option.form == "flag" else {}
     return click.option(
         option.flag,
         option.key,
         multiple=several,
-        is_flag=option.form == "flag",
-        default=() if several else None,
         type={"whole": int, "number": float, "flag": bool}.get(option.form, str),
         metavar=option.metavar or ("COLUMNS" if option.form == "names" else None),
         required=required,
         help=option.help + default,
+        **flag,
     )
 
 

@@ -16,39 +16,26 @@ def place_arrays(parts: Sequence[Any], roles: Mapping[str, Any]) -> tuple[tuple[
     """
     parts, names = tuple(parts), dict(roles)
     for role, value in roles.items():
-        columns = _columns(parts[0]) if _may_be_values(value) else None
-        if columns is None or _are_names(value, columns):
-            if _may_be_values(value) and not _are_texts(value):
-                raise SettingError(_needs_rows(role, parts))
-            names[role] = tuple(value) if _are_texts(value) else value
+        if not hasattr(value, "__len__") or isinstance(value, (str, bytes, Mapping, Set)):
             continue
-        if len(parts) > 1:
-            raise SettingError(_needs_rows(role, parts))
-        name = _name(role, value)
-        if name in map(str, columns):
-            raise InputError(
-                f"the values of {role} are named {name!r}, and the data has such a column already: give the column's "
-                f"name instead, {role}={name!r}, or rename the values"
+        columns = _columns(parts[0]) if len(parts) == 1 else None
+        if _are_texts(value) and (columns is None or set(value) <= {str(name) for name in columns}):
+            names[role] = tuple(value)
+        elif columns is None:
+            where = "two data sets" if len(parts) > 1 else f"data of type {type(parts[0]).__name__}"
+            raise SettingError(
+                f"{role} as values goes with a DataFrame or a dictionary of arrays, whose rows are in memory, not with "
+                f"{where}: put it into the data as a column, and name it"
             )
-        _check_rows(role, value, parts[0], columns)
-        parts, names[role] = ({**columns, name: value},), name
+        else:
+            names[role] = _name(role, value, columns)
+            _check_rows(role, value, parts[0], columns)
+            parts = ({**columns, names[role]: value},)
     return parts, names
-
-
-def _may_be_values(value: Any) -> bool:
-    return (
-        hasattr(value, "__len__")
-        and not isinstance(value, (str, bytes, Mapping, Set))
-        and (not isinstance(value, (list, tuple)) or len(value) > 0)
-    )
 
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
-
-
-def _are_names(value: Any, columns: Mapping[Any, Any]) -> bool:
-    return _are_texts(value) and set(value) <= {str(name) for name in columns}
 
 
 def _columns(data: Any) -> Mapping[Any, Any] | None:
@@ -60,10 +47,16 @@ def _columns(data: Any) -> Mapping[Any, Any] | None:
     return frame_columns(data) if is_frame(data) else None
 
 
-def _name(role: str, value: Any) -> str:
-    """The name of a Series, or else the role."""
-    name = getattr(value, "name", None)
-    return name if isinstance(name, str) and name else role
+def _name(role: str, value: Any, columns: Mapping[Any, Any]) -> str:
+    """The name of a Series, or else the role, for a column that there is not yet."""
+    own = getattr(value, "name", None)
+    name = own if isinstance(own, str) and own else role
+    if name in map(str, columns):
+        raise InputError(
+            f"the values of {role} are named {name!r}, and the data has such a column already: give the column's name "
+            f"instead, {role}={name!r}, or rename the values"
+        )
+    return name
 
 
 def _check_rows(role: str, value: Any, data: Any, columns: Mapping[Any, Any]) -> None:
@@ -86,11 +79,3 @@ def _check_rows(role: str, value: Any, data: Any, columns: Mapping[Any, Any]) ->
             f"the values of {role} have another index than the data, so it is not clear which row each belongs to: "
             f"give {role}.loc[data.index] if the same rows are meant, or {role}.to_numpy() if the order is the same"
         )
-
-
-def _needs_rows(role: str, parts: Sequence[Any]) -> str:
-    where = "two data sets" if len(parts) > 1 else f"data of type {type(parts[0]).__name__}"
-    return (
-        f"{role} as values goes with a DataFrame or a dictionary of arrays, whose rows are in memory, not with {where}"
-        ": put it into the data as a column, and name it"
-    )
