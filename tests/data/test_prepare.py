@@ -106,7 +106,7 @@ class TestExclude:
         assert ald.audit(columns, outcome="y", exclude="odd", search=ald.Search(trees=2)).candidates
 
     def test_groups_in_words_may_use_them(self) -> None:
-        """A group of interest is tested although its column does not take part in the search."""
+        """A named group is tested although its column does not take part in the search."""
         found = ald.audit(people(), outcome="y", exclude="age", named_groups="age > 45", search=ald.Search(trees=2))
         assert str(found.named_groups[0].criterion) == "age > 45"
         assert "age" not in [entry.name for entry in found.data_summary.attributes]

@@ -36,7 +36,7 @@ class Task:
     rho: float = 0.2
     width: float = 24.0
     irrelevant: int = 0
-    method: str = "default"
+    search: str = "default"
     level: float = 0.05
 
 
@@ -55,7 +55,7 @@ def run(task: Task, seed: int) -> Outcome:
     roles: dict[str, Any] = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
     source = Source(data=data, threads=1)
-    result = audit(source, **roles, notion=notion, search=task.method, level=task.level, seed=seed)
+    result = audit(source, **roles, notion=notion, search=task.search, level=task.level, seed=seed)
     return judged(task, [finding.criterion for finding in result.groups])
 
 
@@ -148,7 +148,7 @@ def measure(task: Task, runs: int, first_seed: int = 0, jobs: int | None = None)
 @click.option("--irrelevant", type=int, default=0, show_default=True, help="Irrelevant attributes added.")
 @click.option("--runs", type=int, default=100, show_default=True, help="Random data sets.")
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
-@click.option("--method", type=click.Choice(SEARCHES), default="default", show_default=True, help="Search.")
+@click.option("--search", type=click.Choice(SEARCHES), default="default", show_default=True, help="Search.")
 @click.option("--level", type=float, default=0.05, show_default=True, help="Level of the list.")
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

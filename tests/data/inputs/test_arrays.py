@@ -89,6 +89,7 @@ FRAME = pd.DataFrame(X)
     [
         (X, {"outcome": Y[:-1]}, "outcome has 599 values, and the data has 600 rows"),
         (FRAME, {"outcome": np.zeros((600, 2))}, "must have one dimension; it has 2"),
+        (FRAME, {"outcome": np.array(1)}, "must have one dimension; it has 0"),
         (FRAME, {"outcome": pd.DataFrame({"y": Y})}, "outcome is a whole DataFrame: give one of its columns"),
         (FRAME, {"outcome": pd.Series(Y, index=range(1, 601))}, r"another index .* outcome.loc\[data.index\]"),
         (COLUMNS, {"outcome": pd.Series(Y, name="y")}, "has such a column already: give the column's name instead"),

@@ -65,6 +65,8 @@ def _check_rows(role: str, value: Any, data: Any, columns: Mapping[Any, Any]) ->
 
     if is_frame(value):
         raise InputError(f"{role} is a whole DataFrame: give one of its columns")
+    if getattr(value, "ndim", 1) != 1:
+        raise InputError(f"{role} must have one dimension; it has {value.ndim}")
     lengths = [len(column) for column in columns.values() if hasattr(column, "__len__")]
     if lengths and len(value) != lengths[0]:
         unknown = [one for one in value if one not in columns] if _are_texts(value) else []
