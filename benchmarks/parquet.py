@@ -72,7 +72,7 @@ AUDIT = """
 import json, resource, sys, time
 started = time.perf_counter()
 import ald
-found = ald.audit(sys.argv[1], outcome="approved", memory_limit=sys.argv[2])
+found = ald.audit(ald.source(sys.argv[1], memory_limit=sys.argv[2]), outcome="approved")
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(json.dumps([time.perf_counter() - started, peak, [str(group.criterion) for group in found.groups]]))
 """

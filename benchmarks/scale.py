@@ -57,7 +57,7 @@ def make(n: int) -> AuditData:
 
 def audit(data: AuditData) -> Split:
     """Everything from halves to ranks."""
-    config = AuditConfig(notion="statistical parity", outcome="y", preset="paper")  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", search="paper")  # type: ignore[arg-type]
     halves_seed, forest_seed = seeds_of(config, 0)
     halves = LocalHalves.of(data, None, config, halves_seed, THREADS)
     grown = grow(halves, questions(config), config, forest_seed, say_nothing)

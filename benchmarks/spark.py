@@ -57,7 +57,7 @@ else:
         if step == "search" and 0 < share < 0.5:
             levels.append(time.perf_counter())
         print(json.dumps([step, share]), flush=True)
-    audit = ald.audit(frame, outcome="approved", memory_limit=limit, progress=progress)
+    audit = ald.audit(ald.source(frame, memory_limit=limit), outcome="approved", progress=progress)
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 java = [line for pid in Path("/proc").glob("[0-9]*/status") for text in [pid.read_text()]

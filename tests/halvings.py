@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ald.data.coded import AuditData
-from ald.data.strata import Given
+from ald.data.strata import Factors
 from ald.local import LocalHalves
 from ald.options import AuditConfig
-from ald.pipeline import Split, assess_groups, grow, rank_groups, seeds_of
+from ald.pipeline import Halving, assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
 
 
-def one_halving(data: AuditData, config: AuditConfig, repeat: int = 0, given: Given | None = None) -> Split:
+def one_halving(data: AuditData, config: AuditConfig, repeat: int = 0, given: Factors | None = None) -> Halving:
     """What an audit with these settings finds in one halving."""
     halves_seed, forest_seed = seeds_of(config, repeat)
     halves = LocalHalves.of(data, given, config, halves_seed)

@@ -16,6 +16,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 import ald
 from ald.datasets import load_berkeley
 from ald.results.finding import Finding
+from tests.flat import audit_flat
 from tests.tables import decisions, people, rates_within, strata_before
 
 BERKELEY: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
@@ -66,7 +67,9 @@ def test_given_the_department_gender_is_not_listed() -> None:
 def test_the_textbook_value() -> None:
     """Over departments CMH is 1.5246 on one degree of freedom without correction, p = 0.217, as in statsmodels."""
     expected = departments().test_null_odds(correction=False)
-    (found,) = ald.assess(load_berkeley(), "gender = female", given="department", **BERKELEY).named
+    (found,) = ald.audit(
+        load_berkeley(), search="none", named_groups="gender = female", given="department", **BERKELEY
+    ).named_groups
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-10)
     assert found.statistic == pytest.approx(1.5246, abs=5e-5)
     assert found.df == 1
@@ -78,7 +81,9 @@ def test_the_textbook_value() -> None:
 def test_simpsons_paradox_is_visible() -> None:
     """Women do better given the department and worse without it, and every department is shown with its rates."""
     frame = admissions()
-    (found,) = ald.assess(load_berkeley(), "gender = female", given="department", **BERKELEY).named
+    (found,) = ald.audit(
+        load_berkeley(), search="none", named_groups="gender = female", given="department", **BERKELEY
+    ).named_groups
     model = smf.ols("y ~ women + department", frame).fit()
     crude = frame.y[frame.women].mean() - frame.y[~frame.women].mean()
     assert found.psi == pytest.approx(model.params["women[T.True]"])
@@ -98,7 +103,7 @@ def test_simpsons_paradox_is_visible() -> None:
 
 def test_department_a_is_found_if_departments_may_be_named() -> None:
     """With departments allowed in criteria, department A's difference in favour of women is found."""
-    audit = ald.audit(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
+    audit = audit_flat(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
     assert str(audit.groups[0].criterion) == "department = A and gender = female"
     assert audit.groups[0].psi is not None
     assert audit.groups[0].psi > 0.1
@@ -106,7 +111,9 @@ def test_department_a_is_found_if_departments_may_be_named() -> None:
 
 def test_a_stratum_named_by_itself_has_nobody_to_compare_with() -> None:
     """A group that is a whole stratum is compared with nobody: undefined, with a reason, and never listed."""
-    (found,) = ald.assess(load_berkeley(), "department = A", given="department", **BERKELEY).named
+    (found,) = ald.audit(
+        load_berkeley(), search="none", named_groups="department = A", given="department", **BERKELEY
+    ).named_groups
     assert (found.psi, found.p_value, found.p_adjusted) == (None, None, None)
     assert found.undefined.startswith("nobody can be compared: no stratum has people")
 
@@ -115,11 +122,13 @@ def test_numbers_are_given_in_quantiles() -> None:
     """A number is cut into quantiles: given_bins of them, or the cube root of the number of people."""
     columns = people(1000)
     for bins, expected in ((None, 10), (4, 4)):
-        audit = ald.assess(columns, "sex = F", outcome="y", given="score", given_bins=bins)
+        audit = ald.audit(
+            columns, search="none", named_groups="sex = F", outcome="y", given=ald.Given("score", bins=bins)
+        )
         assert audit.data_summary.strata == expected
     frame = pd.DataFrame(columns).assign(bin=lambda f: pd.qcut(f.score, 4, labels=False))
     parts = [table_of(part.sex == "F", part.sex != "F", part.y) for _, part in frame.groupby("bin")]
-    assert audit.named[0].statistic == pytest.approx(StratifiedTable(parts).test_null_odds().statistic)
+    assert audit.named_groups[0].statistic == pytest.approx(StratifiedTable(parts).test_null_odds().statistic)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +152,7 @@ def test_sparse_factors_are_warned_about() -> None:
     """Many people alone in their stratum are a warning; the audit goes on with the others."""
     rng = np.random.default_rng(0)
     columns = people() | {"zip": [f"z{i}" for i in np.where(rng.random(600) < 0.4, rng.permutation(600), 1000)]}
-    audit = ald.audit(columns, outcome="y", given="zip", trees=3)
+    audit = ald.audit(columns, outcome="y", given="zip", search=ald.Search(trees=3))
     assert any("people are alone in theirs" in warning for warning in audit.warnings)
 
 
@@ -168,7 +177,7 @@ def visits(n: int = 400, rows: int = 6, seed: int = 1) -> dict[str, Any]:
 def test_people_and_rows_are_counted() -> None:
     """With clusters, sizes count rows, and people are counted beside them, in both halves."""
     columns = visits()
-    audit = ald.audit(columns, outcome="y", cluster="person", trees=5)
+    audit = ald.audit(columns, outcome="y", cluster="person", search=ald.Search(trees=5))
     summary = audit.data_summary
     assert (summary.rows, summary.clusters) == (2400, 400)
     assert (summary.clusters_search, summary.clusters_assess) == (200, 200)
@@ -184,7 +193,7 @@ def test_clusters_need_more_evidence() -> None:
     """Rows of people who are alike are worth less: p is larger with clusters than without, psi is the same."""
     columns = visits()
     alone, clustered = (
-        ald.assess(columns, "region = north", outcome="y", **options).named[0]
+        audit_flat(columns, search="none", named_groups="region = north", outcome="y", **options).named_groups[0]
         for options in ({}, {"cluster": "person"})
     )
     assert clustered.psi == pytest.approx(alone.psi)
@@ -197,8 +206,8 @@ def test_everyone_in_a_cluster_of_their_own() -> None:
     """If every row is a person, clusters change psi by nothing and p hardly."""
     columns = people(3000) | {"id": [f"p{i}" for i in range(3000)]}
     names = ["sex = F", "age > 45", "member = true"]
-    plain = ald.assess(columns, names, outcome="y").named
-    clustered = ald.assess(columns, names, outcome="y", cluster="id").named
+    plain = ald.audit(columns, search="none", named_groups=names, outcome="y").named_groups
+    clustered = ald.audit(columns, search="none", named_groups=names, outcome="y", cluster="id").named_groups
     for a, b in zip(plain, clustered, strict=True):
         assert b.psi == pytest.approx(a.psi)
         assert (b.size, b.people) == (a.size, a.size)
@@ -221,9 +230,15 @@ def test_a_cluster_larger_than_half_of_the_data_is_refused() -> None:
 def test_equal_survey_weights_are_none() -> None:
     """Weights that are all alike give the unweighted psi and rates, and nearly its p and interval."""
     names = ["sex = F", "age > 45"]
-    plain = ald.assess(people(3000), names, outcome="y").named
+    plain = ald.audit(people(3000), search="none", named_groups=names, outcome="y").named_groups
     for weight in (0.25, 1000.0):
-        weighted = ald.assess(people(3000) | {"w": [weight] * 3000}, names, outcome="y", survey_weights="w").named
+        weighted = ald.audit(
+            people(3000) | {"w": [weight] * 3000},
+            search="none",
+            named_groups=names,
+            outcome="y",
+            weights=ald.SurveyWeights("w"),
+        ).named_groups
         for a, b in zip(plain, weighted, strict=True):
             assert b.psi == pytest.approx(a.psi)
             assert (b.share, b.size) == (pytest.approx(a.share), a.size)
@@ -235,7 +250,9 @@ def test_rates_are_those_of_the_population() -> None:
     """Rates, psi and shares are weighted; sizes and counts are those who were asked. Intervals are statsmodels' HC."""
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(people(2000)).assign(w=rng.uniform(0.2, 4, 2000))
-    (found,) = ald.assess(frame, "sex = F", outcome="y", survey_weights="w").named
+    (found,) = ald.audit(
+        frame, search="none", named_groups="sex = F", outcome="y", weights=ald.SurveyWeights("w")
+    ).named_groups
     women = frame[frame.sex == "F"]
     men = frame[frame.sex != "F"]
     assert found.rates_inside["selection"] == pytest.approx(np.average(women.y, weights=women.w))
@@ -252,10 +269,20 @@ def test_counts_are_people_and_survey_weights_are_not() -> None:
     """Three times the counts is three times the evidence; three times the survey weights is the same survey."""
     columns = people(1000)
     counted, more = (
-        ald.assess(columns | {"w": [k] * 1000}, "sex = F", outcome="y", weights="w").named[0] for k in (1, 3)
+        ald.audit(
+            columns | {"w": [k] * 1000}, search="none", named_groups="sex = F", outcome="y", weights="w"
+        ).named_groups[0]
+        for k in (1, 3)
     )
     surveyed, again = (
-        ald.assess(columns | {"w": [k] * 1000}, "sex = F", outcome="y", survey_weights="w").named[0] for k in (1, 3)
+        ald.audit(
+            columns | {"w": [k] * 1000},
+            search="none",
+            named_groups="sex = F",
+            outcome="y",
+            weights=ald.SurveyWeights("w"),
+        ).named_groups[0]
+        for k in (1, 3)
     )
     assert more.size == 3 * counted.size
     assert more.statistic == pytest.approx(3 * counted.statistic)
@@ -270,8 +297,15 @@ def test_counts_and_survey_weights_together() -> None:
     )
     frame["n"] = rng.integers(1, 9, 60)
     rows = frame.loc[frame.index.repeat(frame.n)].drop(columns="n")
-    counted = ald.assess(frame, "g = a", outcome="y", weights="n", survey_weights="w").named
-    assert counted == ald.assess(rows, "g = a", outcome="y", survey_weights="w").named
+    counted = ald.audit(
+        frame, search="none", named_groups="g = a", outcome="y", weights=ald.SurveyWeights("w", counts="n")
+    ).named_groups
+    assert (
+        counted
+        == ald.audit(
+            rows, search="none", named_groups="g = a", outcome="y", weights=ald.SurveyWeights("w")
+        ).named_groups
+    )
 
 
 # Own splits
@@ -290,7 +324,7 @@ def recomputed(found: Finding, data: Any, outcome: str = "y") -> float:
 def test_two_data_sets_search_and_test() -> None:
     """Groups are searched in the first data set, and every number of theirs is of the second."""
     last, this = last_and_this_year()
-    audit = ald.audit(split=(last, this), outcome="y", trees=5)
+    audit = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5))
     assert (audit.data_summary.rows_search, audit.data_summary.rows_assess) == (1500, 1200)
     assert audit.config.split == "own"
     first = audit.groups[0]
@@ -313,8 +347,8 @@ def test_a_column_is_the_same_as_two_data_sets(halves: tuple[Any, Any]) -> None:
     both["half"] = [np.array(halves)[0].item()] * 1500 + [np.array(halves)[1].item()] * 1200
     order = np.random.default_rng(0).permutation(2700)
     shuffled = {name: [values[i] for i in order] for name, values in both.items()}
-    expected = ald.audit(split=(last, this), outcome="y", trees=5)
-    found = ald.audit(shuffled, split="half", outcome="y", trees=5)
+    expected = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5))
+    found = ald.audit(shuffled, split="half", outcome="y", search=ald.Search(trees=5))
     assert found.groups == expected.groups
     assert found.candidates == expected.candidates
     assert found.config.split == "half"
@@ -327,8 +361,8 @@ def test_files_can_be_the_halves(tmp_path: Any) -> None:
     for name, columns in (("last", last), ("this", this)):
         paths.append(tmp_path / f"{name}.csv")
         pd.DataFrame({key: columns[key] for key in ("age", "sex", "y")}).to_csv(paths[-1], index=False)
-    expected = ald.audit(split=(last, this), outcome="y", trees=3, attributes=["age", "sex"])
-    assert ald.audit(split=tuple(paths), outcome="y", trees=3).groups == expected.groups
+    expected = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=3), attributes=["age", "sex"])
+    assert ald.audit(split=tuple(paths), outcome="y", search=ald.Search(trees=3)).groups == expected.groups
 
 
 def test_levels_that_only_one_half_has() -> None:
@@ -336,7 +370,7 @@ def test_levels_that_only_one_half_has() -> None:
     last, this = last_and_this_year()
     last["sex"] = ["X" if i % 50 == 0 else value for i, value in enumerate(last["sex"])]
     this["sex"] = ["Z" if i % 50 == 0 else value for i, value in enumerate(this["sex"])]
-    audit = ald.audit(split=(last, this), outcome="y", trees=5)
+    audit = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5))
     first = audit.groups[0]
     assert first.size == first.criterion.mask(this).sum()
 
@@ -344,7 +378,7 @@ def test_levels_that_only_one_half_has() -> None:
 @pytest.mark.parametrize("fraction", [0.3, 0.8])
 def test_fraction(fraction: float) -> None:
     """The search has the floor of so large a share of the people, the assessment all others."""
-    audit = ald.audit(people(1001), outcome="y", trees=3, fraction=fraction)
+    audit = ald.audit(people(1001), outcome="y", search=ald.Search(trees=3), split=ald.Split(fraction=fraction))
     n = int(fraction * 1001)
     assert (audit.data_summary.rows_search, audit.data_summary.rows_assess) == (n, 1001 - n)
 
@@ -353,7 +387,7 @@ def test_fraction(fraction: float) -> None:
     ("options", "problem"),
     [
         ({"fraction": 0}, "fraction must be above 0"),
-        ({"fraction": 1}, "fraction must be below 1"),
+        ({"fraction": 1}, "fraction must be above 0 and below 1"),
         ({"split": "half", "fraction": 0.3}, "fraction is for random halves"),
         ({"split": "half", "repeats": 3}, "repeats are random halvings"),
         ({"split": "hlf"}, "there is no column 'hlf'.*Did you mean 'half'"),
@@ -368,7 +402,7 @@ def test_splits_that_do_not_work(options: dict[str, Any], problem: str) -> None:
     """Splits that make no sense, or leave the search too few, are errors."""
     columns = people() | {"half": [1, 2] * 300, "tiny": [1] + [2] * 599}
     with pytest.raises(ald.AldError, match=problem):
-        ald.audit(columns, outcome="y", **options)
+        audit_flat(columns, outcome="y", **options)
 
 
 def test_overlapping_halves_are_refused() -> None:
@@ -396,7 +430,7 @@ def halves_of() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_only_one_direction_is_listed(direction: str, sign: int) -> None:
     """Listed groups differ in the direction that was asked for, and p is that of the one-sided test, by SciPy."""
     last, this = halves_of()
-    audit = ald.audit(split=(last, this), outcome="y", favourable=1, trees=5, direction=direction)
+    audit = ald.audit(split=(last, this), outcome="y", favourable=1, search=ald.Search(trees=5), direction=direction)
     assert audit.groups
     for found in audit.groups:
         assert np.sign(found.psi or 0) == sign
@@ -412,7 +446,9 @@ def test_one_sided_tests_of_named_groups(group: str) -> None:
     """One-sided p-values of both directions add up to 1 where the test is chi2, and are SciPy's where it is exact."""
     columns = people(400)
     low, both, high = (
-        ald.assess(columns, group, outcome="y", favourable=1, direction=direction).named[0]
+        ald.audit(
+            columns, search="none", named_groups=group, outcome="y", favourable=1, direction=direction
+        ).named_groups[0]
         for direction in ("disadvantaged", "both", "advantaged")
     )
     mask = ald.Criterion.parse(group, columns).mask(columns)
@@ -436,8 +472,10 @@ def test_a_false_negative_is_a_disadvantage() -> None:
     said = np.where((group == "a") & (rng.random(n) < 0.3), 0, truth)
     columns = {"g": group, "said": said, "true": truth}
     options: dict[str, Any] = {"prediction": "said", "truth": "true", "favourable": 1, "notion": "false negative rate"}
-    (worse,) = ald.assess(columns, "g = a", direction="disadvantaged", **options).named
-    (better,) = ald.assess(columns, "g = a", direction="advantaged", **options).named
+    (worse,) = audit_flat(
+        columns, search="none", named_groups="g = a", direction="disadvantaged", **options
+    ).named_groups
+    (better,) = audit_flat(columns, search="none", named_groups="g = a", direction="advantaged", **options).named_groups
     assert worse.parts["fnr"] == better.parts["fnr"] > 0.2
     assert worse.p_value < 1e-20 < 0.99 < better.p_value
 
@@ -445,8 +483,8 @@ def test_a_false_negative_is_a_disadvantage() -> None:
 def test_compared_with_all() -> None:
     """With reference="all" rates are those of everyone, psi is smaller, and the test is the same."""
     last, this = halves_of()
-    rest = ald.audit(split=(last, this), outcome="y", trees=5)
-    everyone = ald.audit(split=(last, this), outcome="y", trees=5, reference="all")
+    rest = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5))
+    everyone = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5), reference="all")
     y = np.asarray(this["y"])
     assert [str(f.criterion) for f in everyone.candidates] == [str(f.criterion) for f in rest.candidates]
     for a, b in zip(everyone.candidates, rest.candidates, strict=True):
@@ -465,7 +503,7 @@ def test_compared_with_all() -> None:
 def test_compared_with_a_group() -> None:
     """With a group as reference, tests compare with its members who are not in the group, by SciPy."""
     last, this = halves_of()
-    audit = ald.audit(split=(last, this), outcome="y", trees=5, reference="sex = M and age <= 30")
+    audit = ald.audit(split=(last, this), outcome="y", search=ald.Search(trees=5), reference="sex = M and age <= 30")
     y = np.asarray(this["y"]) == 1
     marked = ald.Criterion.parse("sex = M and age <= 30", this).mask(this)
     assert audit.groups
@@ -493,7 +531,7 @@ def test_compared_with_a_group() -> None:
         ({"reference": None}, 'reference must be "rest", "all" or a group in words'),
         ({"reference": 3}, "reference must be"),
         ({"given": 3}, "given must be the name of a column"),
-        ({"groups_of_interest": 3}, "a criterion must be a text"),
+        ({"named_groups": 3}, "a criterion must be a text"),
         ({"reference": "everybody else"}, "everybody else"),
         ({"reference": "sex = X"}, "sex"),
         ({"reference": "sx = F"}, "there is no column 'sx'.*Did you mean 'sex'"),
@@ -504,7 +542,7 @@ def test_compared_with_a_group() -> None:
 def test_directions_and_references_that_make_no_sense(options: dict[str, Any], problem: str) -> None:
     """Unknown words, columns and levels, and references that are nobody or everyone, are errors."""
     with pytest.raises(ald.AldError, match=problem):
-        ald.audit(people(), outcome="y", **options)
+        audit_flat(people(), outcome="y", **options)
 
 
 # Several notions, several outcomes
@@ -515,7 +553,7 @@ MODEL: dict[str, Any] = {"prediction": "predicted", "truth": "true", "trees": 4}
 
 def test_one_correction_over_all_notions() -> None:
     """All p-values of all notions are corrected together, by SciPy's Benjamini-Hochberg."""
-    audit = ald.audit(decisions(3000), notion=NOTIONS, **MODEL)
+    audit = audit_flat(decisions(3000), notion=NOTIONS, **MODEL)
     ps = [found.p_value for found in audit.candidates if not found.undefined]
     expected = stats.false_discovery_control(ps)
     assert [found.p_adjusted for found in audit.candidates if not found.undefined] == pytest.approx(expected)
@@ -526,7 +564,7 @@ def test_one_correction_over_all_notions() -> None:
 
 def test_findings_of_each_notion_are_its_own() -> None:
     """Each notion's tests are those of an audit of it alone: only the correction and the ranking are shared."""
-    together = ald.audit(decisions(3000), notion=NOTIONS, **MODEL)
+    together = audit_flat(decisions(3000), notion=NOTIONS, **MODEL)
     for notion in NOTIONS:
         mine = {str(f.criterion): f for f in together.candidates if f.notion == notion}
         assert mine
@@ -535,16 +573,19 @@ def test_findings_of_each_notion_are_its_own() -> None:
             assert set(found.parts) == {rate.key for rate in ald.NOTIONS[notion].rates}
             assert found.size == mask_in, criterion
         assert together.notion_of(next(iter(mine.values()))).name == notion
-    first = {str(f.criterion): f.p_value for f in ald.audit(decisions(3000), notion=NOTIONS[0], **MODEL).candidates}
+    first = {str(f.criterion): f.p_value for f in audit_flat(decisions(3000), notion=NOTIONS[0], **MODEL).candidates}
     assert first == {str(f.criterion): f.p_value for f in together.candidates if f.notion == NOTIONS[0]}
 
 
 def test_one_notion_in_a_list_is_one_notion() -> None:
     """A list of one notion or outcome gives the same bytes as the notion or outcome itself."""
-    assert ald.audit(decisions(), notion=["equalized odds"], **MODEL).to_json() == (
-        ald.audit(decisions(), notion="equalized odds", **MODEL).to_json()
+    assert audit_flat(decisions(), notion=["equalized odds"], **MODEL).to_json() == (
+        audit_flat(decisions(), notion="equalized odds", **MODEL).to_json()
     )
-    assert ald.audit(people(), outcome=["y"], trees=3).to_json() == ald.audit(people(), outcome="y", trees=3).to_json()
+    assert (
+        ald.audit(people(), outcome=["y"], search=ald.Search(trees=3)).to_json()
+        == ald.audit(people(), outcome="y", search=ald.Search(trees=3)).to_json()
+    )
 
 
 def hired_and_promoted() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -562,7 +603,9 @@ def hired_and_promoted() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_several_outcomes() -> None:
     """Outcomes are audited together; findings say which one they are about, and their numbers are of it."""
     last, this = hired_and_promoted()
-    audit = ald.audit(split=(last, this), outcome=["hired", "promoted"], favourable={"promoted": "up"}, trees=5)
+    audit = ald.audit(
+        split=(last, this), outcome=["hired", "promoted"], favourable={"promoted": "up"}, search=ald.Search(trees=5)
+    )
     values = {"hired": np.asarray(this["hired"]) == 1, "promoted": np.asarray(this["promoted"]) == "up"}
     assert {found.outcome for found in audit.groups} == {"hired", "promoted"}
     for found in audit.candidates:
@@ -587,7 +630,7 @@ def test_several_are_named_once() -> None:
         ({"notion": []}, "name at least one notion"),
     ):
         with pytest.raises(ald.SettingError, match=problem):
-            ald.audit(decisions(), **MODEL | options)
+            audit_flat(decisions(), **MODEL | options)
     with pytest.raises(ald.SettingError, match="column 'y' is named twice as outcome"):
         ald.audit(people(), outcome=["y", "y"])
     with pytest.raises(ald.SettingError, match="name the column to audit"):
@@ -601,35 +644,39 @@ def test_named_groups_are_tested_on_all_data() -> None:
     """Groups of interest are tested on all people, by chi2, with a correction of their own, in the order given."""
     columns = people(3000)
     names = ["sex = F", "age > 45 and sex = M", "member = true"]
-    asked = ald.assess(columns, names, outcome="y")
-    assert [str(found.criterion) for found in asked.named] == ["sex = F", "age > 45 and sex = M", 'member = "True"']
+    asked = ald.audit(columns, search="none", named_groups=names, outcome="y")
+    assert [str(found.criterion) for found in asked.named_groups] == [
+        "sex = F",
+        "age > 45 and sex = M",
+        'member = "True"',
+    ]
     y = np.asarray(columns["y"]) == 1
     ps = []
-    for found, text in zip(asked.named, names, strict=True):
+    for found, text in zip(asked.named_groups, names, strict=True):
         mask = ald.Criterion.parse(text, columns).mask(columns)
         ps.append(pearson(table_of(mask, ~mask, y)))
         assert found.size == mask.sum()
         assert found.psi == pytest.approx(y[mask].mean() - y[~mask].mean())
         assert found.p_value == pytest.approx(ps[-1], rel=1e-8)
         assert (found.tree, found.node) == (None, None)
-    assert [found.p_adjusted for found in asked.named] == pytest.approx(stats.false_discovery_control(ps))
+    assert [found.p_adjusted for found in asked.named_groups] == pytest.approx(stats.false_discovery_control(ps))
     assert (asked.groups, asked.n_candidates, asked.data_summary.rows_assess) == ((), 0, 3000)
 
 
 def test_named_groups_beside_a_search() -> None:
     """Groups of interest change nothing of the search and its correction, and are what they are by themselves."""
     names = ["sex = F", "age > 45"]
-    plain = ald.audit(people(), outcome="y", trees=3)
-    both = ald.audit(people(), outcome="y", trees=3, groups_of_interest=names)
+    plain = ald.audit(people(), outcome="y", search=ald.Search(trees=3))
+    both = ald.audit(people(), outcome="y", search=ald.Search(trees=3), named_groups=names)
     assert both.groups == plain.groups
     assert both.candidates == plain.candidates
-    assert both.named == ald.assess(people(), names, outcome="y").named
+    assert both.named_groups == ald.audit(people(), search="none", named_groups=names, outcome="y").named_groups
 
 
 def test_small_named_groups_are_tested_exactly() -> None:
     """A group of few people is tested by Fisher's exact test, SciPy's."""
     columns = people(300)
-    (found,) = ald.assess(columns, "age > 76", outcome="y").named
+    (found,) = ald.audit(columns, search="none", named_groups="age > 76", outcome="y").named_groups
     mask = np.asarray(columns["age"]) > 76
     assert found.test == "exact"
     table = table_of(mask, ~mask, np.asarray(columns["y"]) == 1)
@@ -638,17 +685,23 @@ def test_small_named_groups_are_tested_exactly() -> None:
 
 def test_criteria_can_be_named_as_values() -> None:
     """Groups and references are texts or criteria; a finding's criterion can be asked about again."""
-    first = ald.audit(people(), outcome="y", trees=3).groups[0].criterion
-    by_value, by_text = (ald.assess(people(), group, outcome="y").named for group in (first, str(first)))
+    first = ald.audit(people(), outcome="y", search=ald.Search(trees=3)).groups[0].criterion
+    by_value, by_text = (
+        ald.audit(people(), search="none", named_groups=group, outcome="y").named_groups
+        for group in (first, str(first))
+    )
     assert by_value == by_text
     women = ald.Criterion([ald.Levels("sex", "nominal", ("F",))])
-    assert ald.assess(people(), first, outcome="y", reference=women).named[0].size == by_value[0].size
+    assert (
+        ald.audit(people(), search="none", named_groups=first, outcome="y", reference=women).named_groups[0].size
+        == by_value[0].size
+    )
 
 
 def test_columns_that_are_no_attributes_can_be_named() -> None:
     """A named group may use any column of the data, whichever attributes the search has."""
-    audit = ald.audit(people(), outcome="y", attributes=["sex"], groups_of_interest=["age > 45"], trees=2)
-    assert audit.named[0].size == sum(age > 45 for age in people()["age"])
+    audit = ald.audit(people(), outcome="y", attributes=["sex"], named_groups=["age > 45"], search=ald.Search(trees=2))
+    assert audit.named_groups[0].size == sum(age > 45 for age in people()["age"])
 
 
 @pytest.mark.parametrize(
@@ -667,7 +720,7 @@ def test_columns_that_are_no_attributes_can_be_named() -> None:
 def test_groups_that_are_none(groups: Any, error: type[Exception], problem: str) -> None:
     """Unknown columns and levels, nobody, everyone and texts that are no groups are errors."""
     with pytest.raises(error, match=problem):
-        ald.assess(people(), groups, outcome="y")
+        ald.audit(people(), search="none", named_groups=groups, outcome="y")
 
 
 def test_named_groups_with_clusters_and_weights_and_strata() -> None:
@@ -676,7 +729,9 @@ def test_named_groups_with_clusters_and_weights_and_strata() -> None:
     seen = {}
     for options in ({}, {"cluster": "person"}, {"survey_weights": "w"}, {"cluster": "person", "survey_weights": "w"}):
         for given in ((), ("sex", "hour")):
-            (found,) = ald.assess(columns, "region = north", outcome="y", given=given, **options).named
+            (found,) = audit_flat(
+                columns, search="none", named_groups="region = north", outcome="y", given=given, **options
+            ).named_groups
             seen[found.test, bool(given)] = found
             assert found.people == (None if "cluster" not in options else found.size // 6)
             assert bool(found.strata) == bool(given)
@@ -691,12 +746,19 @@ def test_named_groups_with_clusters_and_weights_and_strata() -> None:
 
 def test_named_groups_of_several_notions() -> None:
     """Every group is tested for every notion, group by group, with one correction."""
-    audit = ald.assess(decisions(), ["group = a", "x > 0"], prediction="predicted", truth="true", notion=NOTIONS)
-    assert [(str(f.criterion), f.notion) for f in audit.named] == [
+    audit = ald.audit(
+        decisions(),
+        search="none",
+        named_groups=["group = a", "x > 0"],
+        prediction="predicted",
+        truth="true",
+        notion=NOTIONS,
+    )
+    assert [(str(f.criterion), f.notion) for f in audit.named_groups] == [
         (group, notion) for group in ("group = a", "x > 0") for notion in NOTIONS
     ]
-    ps = [found.p_value for found in audit.named]
-    assert [found.p_adjusted for found in audit.named] == pytest.approx(stats.false_discovery_control(ps))
+    ps = [found.p_value for found in audit.named_groups]
+    assert [found.p_adjusted for found in audit.named_groups] == pytest.approx(stats.false_discovery_control(ps))
 
 
 # Documents
@@ -708,7 +770,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "weights": {"survey_weights": "w"},
     "all": {"given": ["hour"], "given_bins": 3, "cluster": "person", "survey_weights": "w", "reference": "sex = M"},
     "direction": {"favourable": 1, "direction": "disadvantaged", "reference": "all", "fraction": 0.4},
-    "outcomes": {"outcome": ["y", "z"], "groups_of_interest": ["sex = F", "hour > 12"]},
+    "outcomes": {"outcome": ["y", "z"], "named_groups": ["sex = F", "hour > 12"]},
     "repeats": {"cluster": "person", "repeats": 2},
 }
 
@@ -718,7 +780,7 @@ def test_documents_keep_what_was_asked(name: str) -> None:
     """Every kind of audit can be written, read back and shown, and is the same."""
     columns = visits() | {"w": np.linspace(0.5, 2.0, 2400), "z": np.arange(2400) % 7 % 2}
     attributes = ["region", "sex", "hour"]
-    audit = ald.audit(columns, **{"outcome": "y", "trees": 3, "attributes": attributes} | DOCUMENTS[name])
+    audit = audit_flat(columns, **{"outcome": "y", "trees": 3, "attributes": attributes} | DOCUMENTS[name])
     again = ald.Audit.from_json(audit.to_json())
     assert again == audit
     assert again.to_json() == audit.to_json()
@@ -728,9 +790,9 @@ def test_documents_keep_what_was_asked(name: str) -> None:
 
 def test_documents_of_named_groups() -> None:
     """The document of groups that were only named has no search in it, and can be read back."""
-    asked = ald.assess(load_berkeley(), "gender = female", given="department", **BERKELEY)
+    asked = ald.audit(load_berkeley(), search="none", named_groups="gender = female", given="department", **BERKELEY)
     document = json.loads(asked.to_json())
-    assert document["config"]["search"] is False
+    assert document["config"]["search"] == "none"
     assert (document["groups"], document["candidates"], document["forest"]["trees"]) == ([], [], 0)
-    assert [entry["criterion"] for entry in document["named"]] == ["gender = female"]
+    assert [entry["criterion"] for entry in document["named_groups"]] == ["gender = female"]
     assert ald.Audit.from_json(asked.to_json()) == asked

@@ -16,6 +16,7 @@ from ald.results.audit import Audit
 from ald.results.finding import Finding
 from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.statistics.score import Tables
+from tests.flat import audit_flat
 from tests.tables import people, public_data
 
 ATTRIBUTES = ["age", "sex", "member", "score"]
@@ -25,7 +26,7 @@ ATTRIBUTES = ["age", "sex", "member", "score"]
 def audited(**options: Any) -> Audit:
     """An audit of the same 3,000 people."""
     defaults: dict[str, Any] = {"outcome": "y", "attributes": ATTRIBUTES, "trees": 6}
-    return ald.audit(people(3000), **defaults | options)
+    return audit_flat(people(3000), **defaults | options)
 
 
 def words(audit: Audit) -> list[str]:
@@ -35,18 +36,18 @@ def words(audit: Audit) -> list[str]:
 # Settings
 
 
-def test_presets_search_differently() -> None:
+def test_searches_differ() -> None:
     """The paper's search tests every leaf by chi2; ours tests a short list of groups."""
-    ours, paper = audited(), audited(preset="paper")
+    ours, paper = audited(), audited(search="paper")
     assert ours.n_candidates <= 6 < paper.n_candidates
     assert {found.test for found in paper.candidates} == {"chi2"}
-    assert paper.config.preset == "paper"
+    assert paper.config.search == "paper"
     assert not paper.config.explores
 
 
 def test_groups_are_tested_given_earlier_ones() -> None:
     """Later groups name those before them, are tested within their strata, and show the crude psi beside theirs."""
-    audit = ald.audit(make_synthetic(1, n=6000, rho=0.3, seed=0), outcome="y", trees=3)
+    audit = ald.audit(make_synthetic(1, n=6000, rho=0.3, seed=0), outcome="y", search=ald.Search(trees=3))
     in_order = sorted(audit.candidates, key=lambda found: len(found.given_groups))
     assert len(in_order) > 2
     for i, found in enumerate(in_order):
@@ -74,8 +75,8 @@ def test_a_later_group_has_the_sign_of_its_difference_given_the_first() -> None:
 
 
 def test_without_exploring_the_leaves_are_tested() -> None:
-    """explore=False tests the leaves of the forest, which for one rate are those of the paper's search."""
-    leaves, paper = audited(explore=False), audited(preset="paper")
+    """search="leaves" tests the leaves of the forest, which for one rate are those of the paper's search."""
+    leaves, paper = audited(search="leaves"), audited(search="paper")
     assert words(leaves) == words(paper)
     assert [found.p_adjusted for found in leaves.groups] == [found.p_adjusted for found in paper.groups]
 
@@ -84,7 +85,7 @@ def test_the_papers_trees_split_on_errors() -> None:
     """For equalized odds the paper's trees split on the error indicator, ours on both rates."""
     data = make_synthetic(3, n=4000, rho=0.4, seed=0)
     options: dict[str, Any] = {"prediction": "prediction", "truth": "truth", "notion": "equalized odds", "trees": 5}
-    leaves, paper = ald.audit(data, explore=False, **options), ald.audit(data, preset="paper", **options)
+    leaves, paper = audit_flat(data, search="leaves", **options), audit_flat(data, search="paper", **options)
     assert leaves.forest != paper.forest
     assert leaves.forest.statistic[0] > 0
 
@@ -92,7 +93,7 @@ def test_the_papers_trees_split_on_errors() -> None:
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_groups(groups: int) -> None:
     """At most so many groups are listed, and they are the first of the ranked candidates that are significant."""
-    audit = audited(groups=groups, preset="paper")
+    audit = audited(groups=groups, search="paper")
     assert len(audit.groups) == groups
     assert [found.criterion for found in audit.groups] == [found.criterion for found in audit.candidates[:groups]]
 
@@ -105,18 +106,18 @@ def test_trees(trees: int) -> None:
 
 def test_alpha() -> None:
     """No node splits unless its p is below alpha; a larger alpha grows larger trees."""
-    forests = {alpha: audited(alpha=alpha, preset="paper").forest for alpha in (0.001, 0.1, 1.0)}
+    forests = {alpha: audited(alpha=alpha, search="paper").forest for alpha in (0.001, 0.1, 1.0)}
     for alpha, forest in forests.items():
         assert (forest.log_p[~forest.is_leaf] < np.log(alpha)).all()
     assert forests[0.001].n_nodes < forests[0.1].n_nodes < forests[1.0].n_nodes
 
 
-@pytest.mark.parametrize("preset", [None, "paper"])
-def test_level(preset: str | None) -> None:
+@pytest.mark.parametrize("search", ["default", "paper"])
+def test_level(search: str) -> None:
     """Listed groups have a corrected p of at most the level; level 1 lists everything that is defined."""
     strict, everything = (
-        audited(level=1e-30, groups=1000, preset=preset),
-        audited(level=1.0, groups=1000, preset=preset),
+        audited(level=1e-30, groups=1000, search=search),
+        audited(level=1.0, groups=1000, search=search),
     )
     assert 0 < len(strict.groups) < len(everything.groups)
     assert all(found.p_adjusted <= 1e-30 for found in strict.groups)
@@ -125,7 +126,7 @@ def test_level(preset: str | None) -> None:
 
 def test_adjust() -> None:
     """The corrections are ordered as they must be, and Bonferroni's is p times the number of tests."""
-    found = {m: audited(adjust=m, preset="paper").candidates for m in ("none", "bh", "by", "bonferroni")}
+    found = {m: audited(adjust=m, search="paper").candidates for m in ("none", "bh", "by", "bonferroni")}
     tested = sum(not one.undefined for one in found["none"])
     assert tested > 1
     for none, bh, by, bonferroni in zip(*found.values(), strict=True):
@@ -136,10 +137,11 @@ def test_adjust() -> None:
         assert bonferroni.p_adjusted == pytest.approx(min(1.0, none.p_value * tested), rel=1e-9, abs=1e-300)
 
 
-def test_attributes_must_be_a_list() -> None:
-    """A text instead of a list of columns is an error that shows how to write it."""
-    with pytest.raises(ald.SettingError, match=r"attributes must be a list of column names, such as \['sex'\]"):
-        ald.audit(people(), outcome="y", attributes="sex")
+def test_attributes_may_be_one_text() -> None:
+    """One attribute needs no list."""
+    audits = [ald.audit(people(), outcome="y", attributes=names) for names in ("sex", ["sex"])]
+    assert audits[0] == audits[1]
+    assert {condition.attribute for finding in audits[0].candidates for condition in finding.criterion} == {"sex"}
 
 
 def test_attributes_are_the_only_ones_named() -> None:
@@ -152,7 +154,9 @@ def test_attributes_are_the_only_ones_named() -> None:
 def test_steps_are_reported() -> None:
     """Progress is told by the names of the steps, in order, with shares from 0 to 1."""
     calls: list[tuple[str, float]] = []
-    ald.audit(people(), outcome="y", trees=3, progress=lambda step, share: calls.append((step, share)))
+    ald.audit(
+        people(), outcome="y", search=ald.Search(trees=3), progress=lambda step, share: calls.append((step, share))
+    )
     assert list(dict.fromkeys(step for step, _ in calls)) == ["load", "search", "assess", "rank"]
     assert all(0.0 <= share <= 1.0 for _, share in calls)
     shares = [share for step, share in calls if step == "search"]
@@ -173,7 +177,7 @@ def test_progress_is_told_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatc
         if free:
             busy.release()
 
-    ald.audit(people(), outcome="y", trees=8, threads=4, progress=progress)
+    ald.audit(ald.source(people(), threads=4), outcome="y", search=ald.Search(trees=8), progress=progress)
     assert not any(overlaps)
     assert shares == sorted(shares)
     assert len(set(shares)) > 4
@@ -182,7 +186,13 @@ def test_progress_is_told_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatc
 def test_repeats_are_reported() -> None:
     """With several halvings, progress tells the share of them that is done."""
     calls: list[tuple[str, float]] = []
-    ald.audit(people(), outcome="y", trees=2, repeats=3, progress=lambda step, share: calls.append((step, share)))
+    ald.audit(
+        people(),
+        outcome="y",
+        search=ald.Search(trees=2),
+        split=ald.Split(repeats=3),
+        progress=lambda step, share: calls.append((step, share)),
+    )
     assert {step for step, _ in calls} == {"load", "repeat", "rank"}
     shares = [share for step, share in calls if step == "repeat"]
     assert shares == sorted(shares)
@@ -204,7 +214,9 @@ def test_fewest_rows() -> None:
 
 def test_halves() -> None:
     """The search has floor(N / 2) people, the assessment all others, and groups are counted on the latter."""
-    audit = ald.audit({name: values[:2999] for name, values in people(3000).items()}, outcome="y", trees=3)
+    audit = ald.audit(
+        {name: values[:2999] for name, values in people(3000).items()}, outcome="y", search=ald.Search(trees=3)
+    )
     assert (audit.data_summary.rows_search, audit.data_summary.rows_assess) == (1499, 1500)
     for found in audit.candidates:
         assert sum(found.counts_inside.values()) == found.size
@@ -248,7 +260,7 @@ def test_candidates_show_listed_groups_as_they_are_listed() -> None:
 
 def test_intervals_of_the_papers_search_are_plain() -> None:
     """In the paper's search intervals are at the level itself, for listed groups too."""
-    groups = audited(preset="paper").groups
+    groups = audited(search="paper").groups
     assert groups
     for found in groups:
         assert found.interval == found.interval_unadjusted == pytest.approx(recomputed(found, 0.05), rel=1e-9)
@@ -301,14 +313,14 @@ def test_repeats_do_not_change_the_list() -> None:
 def test_repeats_are_deterministic() -> None:
     """Repeated halvings give the same bytes again, whatever the number of threads."""
     options: dict[str, Any] = {"outcome": "y", "trees": 2, "repeats": 3}
-    assert ald.audit(people(), threads=1, **options).to_json() == ald.audit(people(), threads=2, **options).to_json()
+    assert audit_flat(people(), threads=1, **options).to_json() == audit_flat(people(), threads=2, **options).to_json()
 
 
 def test_p_any_of_one_halving() -> None:
     """With one halving, p_any is the smallest p times the number of tests."""
     rng = np.random.default_rng(5)
     columns = {"a": rng.choice(list("pqr"), 800), "b": rng.random(800), "y": rng.integers(0, 2, 800)}
-    audit = ald.audit(columns, outcome="y", trees=4, explore=False, alpha=1.0)
+    audit = ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=4, alpha=1.0))
     ps = [found.p_value for found in audit.candidates if not found.undefined]
     assert audit.p_any == pytest.approx(min(1.0, min(ps) * len(ps)))
 
@@ -324,7 +336,7 @@ def test_p_any_of_several_halvings(monkeypatch: pytest.MonkeyPatch, repeats: int
     rng = np.random.default_rng(6)
     g = rng.choice(list("pq"), 600)
     columns = {"g": g, "x": rng.random(600), "y": (rng.random(600) < 0.4 + 0.1 * (g == "p")).astype(int)}
-    audit = ald.audit(columns, outcome="y", trees=3, repeats=repeats)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=3), split=ald.Split(repeats=repeats))
     minima = sorted(min(0.0, np.min(s.scores.log_p) + np.log(len(s.scores.log_p))) for s in splits)
     middle = (minima[(repeats - 1) // 2] + minima[repeats // 2]) / 2
     assert len(splits) == repeats
@@ -445,13 +457,17 @@ def test_a_series_is_no_data_set() -> None:
 
 
 def test_small_leaves_are_tested_exactly_except_in_the_papers_search() -> None:
-    """With explore=False leaves of few hits are tested exactly; the paper's search has chi2 throughout."""
+    """With search="leaves", leaves of few hits are tested exactly; the paper's search has chi2 throughout."""
     rng = np.random.default_rng(4)
     columns = {"a": rng.choice(list("pqrstu"), 2000), "x": rng.random(2000), "y": (rng.random(2000) < 0.01).astype(int)}
-    leaves = [f for f in ald.audit(columns, outcome="y", explore=False, alpha=1.0).candidates if not f.undefined]
+    leaves = [
+        f for f in ald.audit(columns, outcome="y", search=ald.Search("leaves", alpha=1.0)).candidates if not f.undefined
+    ]
     assert leaves
     assert {found.test for found in leaves} == {"exact"}
-    paper = [f for f in ald.audit(columns, outcome="y", preset="paper", alpha=1.0).candidates if not f.undefined]
+    paper = [
+        f for f in ald.audit(columns, outcome="y", search=ald.Search("paper", alpha=1.0)).candidates if not f.undefined
+    ]
     assert paper
     assert {found.test for found in paper} == {"chi2"}
 
@@ -479,14 +495,14 @@ def rare(n: int = 400) -> dict[str, np.ndarray]:
         ),
         (
             {"sex": rare()["sex"], "y": rare()["z"]},
-            {"explore": False, "alpha": 1e-4},
+            {"search": "leaves", "alpha": 1e-4},
             "in the half that was searched, no tree finds a split at alpha 0.0001",
         ),
     ],
 )
 def test_nothing_tested_has_its_reason_as_a_warning(columns: Any, options: dict[str, Any], why: str) -> None:
     """Where no group could be tested, a warning says why; no report says that nothing was found."""
-    found = ald.audit(columns, outcome="y", **options)
+    found = audit_flat(columns, outcome="y", **options)
     assert found.n_tested == 0
     assert f"no group could be tested: {why}" in found.warnings
     assert found.report().headline == "Among 200 people, no group could be tested."

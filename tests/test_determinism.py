@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 import ald
 from ald.datasets import load_berkeley
 from ald.search.forest import sampling
+from tests.flat import audit_flat
 from tests.tables import decisions, people, public_data
 
 
 def bytes_of(columns: Any = None, **options: Any) -> str:
     settings_ = {"outcome": "y", "trees": 6} | options
-    return ald.audit(people(1500) if columns is None else columns, **settings_).to_json()
+    return audit_flat(people(1500) if columns is None else columns, **settings_).to_json()
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +62,13 @@ def test_kernels(monkeypatch: pytest.MonkeyPatch, expected: str, kernel: str) ->
 
 
 @pytest.mark.parametrize("kernel", ["c", "numpy"])
-@pytest.mark.parametrize("preset", [None, "paper"])
-def test_kernels_with_four_cells(monkeypatch: pytest.MonkeyPatch, kernel: str, preset: str | None) -> None:
+@pytest.mark.parametrize("search", ["default", "paper"])
+def test_kernels_with_four_cells(monkeypatch: pytest.MonkeyPatch, kernel: str, search: str) -> None:
     """Both kernels give the same bytes for predictions and truths, in both searches."""
     options: dict[str, Any] = {"prediction": "predicted", "truth": "true", "notion": "equalized odds", "trees": 5}
-    usual = ald.audit(decisions(), preset=preset, **options).to_json()
+    usual = audit_flat(decisions(), search=search, **options).to_json()
     monkeypatch.setenv("ALD_KERNEL", kernel)
-    assert ald.audit(decisions(), preset=preset, threads=2, **options).to_json() == usual
+    assert audit_flat(decisions(), search=search, threads=2, **options).to_json() == usual
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -89,20 +90,23 @@ def test_weights_are_people(rows: list[tuple[str, float | None, bool, int]], ran
     weighted = pd.DataFrame(rows, columns=["x", "n", "y", "w"])
     expanded = pd.DataFrame(people_, columns=["x", "n", "y"])
     options: dict[str, Any] = {"outcome": "y", "trees": 2}
-    assert ald.audit(weighted, weights="w", **options).to_json() == ald.audit(expanded, **options).to_json()
+    assert audit_flat(weighted, weights="w", **options).to_json() == audit_flat(expanded, **options).to_json()
 
 
 def test_berkeley_counts() -> None:
     """The 24 counts of the admissions give the same bytes as the 4,526 applicants."""
     options: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
-    counted = ald.audit(load_berkeley(counts=True), weights="n", **options).to_json()
-    assert counted == ald.audit(load_berkeley(), **options).to_json()
+    counted = audit_flat(load_berkeley(counts=True), weights="n", **options).to_json()
+    assert counted == audit_flat(load_berkeley(), **options).to_json()
 
 
 def test_seeds(expected: str) -> None:
     """Same seed, same bytes; another seed, other halves."""
     assert bytes_of(seed=0) == expected
-    first, other = ald.audit(people(), outcome="y", trees=2), ald.audit(people(), outcome="y", trees=2, seed=1)
+    first, other = (
+        ald.audit(people(), outcome="y", search=ald.Search(trees=2)),
+        ald.audit(people(), outcome="y", search=ald.Search(trees=2), seed=1),
+    )
     assert {str(f.criterion): f.size for f in first.candidates} != {str(f.criterion): f.size for f in other.candidates}
     assert first.data_summary.rows_search == other.data_summary.rows_search == 300
 
@@ -121,11 +125,11 @@ def test_reports_of_a_process_of_its_own() -> None:
 import sys, ald
 from tests.tables import people
 columns = {name: values[::-1] for name, values in people(1500).items()}
-sys.stdout.buffer.write(ald.audit(columns, outcome="y", trees=6).to_html().encode())
+sys.stdout.buffer.write(ald.audit(columns, outcome="y", search=ald.Search(trees=6)).to_html().encode())
 """
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
-    assert out.stdout.decode() == ald.audit(people(1500), outcome="y", trees=6).to_html()
+    assert out.stdout.decode() == ald.audit(people(1500), outcome="y", search=ald.Search(trees=6)).to_html()
 
 
 def test_a_forked_process() -> None:
@@ -135,10 +139,10 @@ import os, sys
 from tests.tables import people
 import ald, ald.search.forest.counting, ald.groups.membership
 ald.search.forest.counting._WORTH_A_THREAD = ald.groups.membership._WORTH_A_THREAD = 1
-first = ald.audit(people(), outcome="y", trees=3, threads=2).to_json()
+first = ald.audit(ald.source(people(), threads=2), outcome="y", search=ald.Search(trees=3)).to_json()
 child = os.fork()
 if child == 0:
-    os._exit(ald.audit(people(), outcome="y", trees=3, threads=2).to_json() != first)
+    os._exit(ald.audit(ald.source(people(), threads=2), outcome="y", search=ald.Search(trees=3)).to_json() != first)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     if not hasattr(os, "fork"):
@@ -154,11 +158,11 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "given": {"given": ["score", "member"], "given_in_criteria": True},
     "cluster": {"cluster": "person", "repeats": 2},
     "survey": {"survey_weights": "w"},
-    "everything": {"given": "score", "cluster": "person", "survey_weights": "w", "groups_of_interest": ["sex = F"]},
+    "everything": {"given": "score", "cluster": "person", "survey_weights": "w", "named_groups": ["sex = F"]},
     "reference": {"reference": "sex = M", "favourable": 1, "direction": "disadvantaged"},
     "outcomes": {"outcome": ["y", "z"]},
     "split": {"split": "half"},
-    "leaves": {"given": "member", "cluster": "person", "explore": False},
+    "leaves": {"given": "member", "cluster": "person", "search": "leaves"},
 }
 
 
@@ -222,5 +226,8 @@ def test_public_data() -> None:
     binary = [name for name in table.names if table[name].words() == ["0", "1"]]
     if not binary:
         pytest.skip("this copy of COMPAS has no 0/1 column")
-    found = {ald.audit(path, outcome=binary[-1], trees=5, threads=threads).to_json() for threads in (1, 2)}
+    found = {
+        ald.audit(ald.source(path, threads=threads), outcome=binary[-1], search=ald.Search(trees=5)).to_json()
+        for threads in (1, 2)
+    }
     assert len(found) == 1

@@ -17,6 +17,7 @@ import ald
 from ald import NOTIONS, Audit, SettingError
 from ald.options import AuditConfig
 from ald.report.summary.sentences import magnitude, statement
+from tests.flat import audit_flat
 from tests.report.test_pdf import needs_pdftotext, text_of
 from tests.tables import decisions, people, public_data
 
@@ -55,11 +56,11 @@ def unsaid(kind: str) -> Audit:
     """Audits in which nobody said what is good for people."""
     options: dict[str, Any] = {"trees": 3, "profile": "eu-ai-act"}
     if kind == "outcome":
-        return ald.audit(people(2000), outcome="y", **options)
+        return audit_flat(people(2000), outcome="y", **options)
     if kind == "outcomes":
-        return ald.audit(people(2000), outcome=["y", "member"], **options)
+        return audit_flat(people(2000), outcome=["y", "member"], **options)
     names = ["predictive parity", "equalized odds", "statistical parity", "accuracy"]
-    return ald.audit(decisions(3000), prediction="predicted", truth="true", notion=names, groups=8, **options)
+    return audit_flat(decisions(3000), prediction="predicted", truth="true", notion=names, groups=8, **options)
 
 
 @pytest.mark.parametrize("kind", ["outcome", "outcomes", "predictions"])
@@ -84,12 +85,14 @@ def test_no_document_calls_anything_good_or_bad(kind: str) -> None:
 def test_what_is_said_to_be_favourable_is_called_so() -> None:
     """The value that counts is named; it is called favourable only if somebody said that."""
     columns = people(2000)
-    audits = [ald.audit(columns, outcome="y", trees=3, **options) for options in ({}, {"favourable": 1})]
+    audits = [audit_flat(columns, outcome="y", trees=3, **options) for options in ({}, {"favourable": 1})]
     plainly, said = (statement(audit.groups[0], audit) for audit in audits)
     assert plainly.startswith("people with age <= 45 have the outcome (y = 1) 42.4 percentage points less often than")
     assert said.startswith("people with age <= 45 get the favourable outcome (y = 1) 42.4 percentage points less often")
     assert DENIED not in str(audits[1])
-    several = ald.audit(columns, outcome=["y", "member"], favourable={"member": True}, trees=3, groups=8)
+    several = ald.audit(
+        columns, outcome=["y", "member"], favourable={"member": True}, search=ald.Search(trees=3), groups=8
+    )
     assert several.config.favourable == (None, "True")
     assert "Outcomes: y, positive value: 1; member, favourable value: True. Nobody said" in " ".join(
         str(several).split()
@@ -121,8 +124,10 @@ def test_what_is_said_to_be_favourable_is_called_so() -> None:
 )  # fmt: skip
 def test_a_direction_needs_to_know_what_is_good(data: Any, roles: dict[str, Any], choices: str, direction: str) -> None:
     """A direction without `favourable` is refused, with the values that the data has as choices."""
-    for ask in (lambda **options: ald.audit(data, trees=1, **options),
-                lambda **options: ald.assess(data, next(iter(data)) + " != missing", **options)):  # fmt: skip
+    for ask in (
+        lambda **options: audit_flat(data, trees=1, **options),
+        lambda **options: audit_flat(data, search="none", named_groups=next(iter(data)) + " != missing", **options),
+    ):
         with pytest.raises(ald.AldError, match=choices):
             ask(direction=direction, **roles)
 
@@ -137,7 +142,7 @@ def test_a_direction_with_data_elsewhere_needs_it_too() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Reading, "most_cells", 100)
         with pytest.raises(SettingError, match=r"favourable='0' or favourable='1'"):
-            ald.audit(frame, outcome="y", direction="advantaged", trees=2)
+            ald.audit(frame, outcome="y", direction="advantaged", search=ald.Search(trees=2))
 
 
 def scored(n: int = 6000) -> dict[str, Any]:
@@ -162,7 +167,7 @@ SCORED: dict[str, Any] = {"prediction": "score", "truth": "offended", "trees": 5
 def test_who_is_wrongly_called_risky_is_disadvantaged(notion: str) -> None:
     """With favourable="safe", those wrongly called risky are disadvantaged, whatever the notion, and b is not."""
     worse, better = (
-        {str(found.criterion) for found in ald.audit(scored(), favourable="safe", direction=direction, notion=notion,
+        {str(found.criterion) for found in audit_flat(scored(), favourable="safe", direction=direction, notion=notion,
                                                      **SCORED).groups}
         for direction in ("disadvantaged", "advantaged")
     )  # fmt: skip
@@ -175,12 +180,18 @@ def test_errors_are_those_of_the_favourable_value() -> None:
     """Positive is favourable: calling the other value favourable swaps the error rates, and nothing else."""
     columns = scored()
     safe, risky = (
-        ald.assess(
-            columns, "group = a", favourable=value, prediction="score", truth="offended", notion="equalized odds"
+        ald.audit(
+            columns,
+            search="none",
+            named_groups="group = a",
+            favourable=value,
+            prediction="score",
+            truth="offended",
+            notion="equalized odds",
         )
         for value in ("safe", "risky")
     )
-    (of_safe,), (of_risky,) = safe.named, risky.named
+    (of_safe,), (of_risky,) = safe.named_groups, risky.named_groups
     assert of_safe.parts["fpr"] == of_risky.parts["fnr"]
     assert of_safe.parts["fnr"] == of_risky.parts["fpr"] > 0.1
     assert (of_safe.psi, of_safe.p_value) == (pytest.approx(of_risky.psi), pytest.approx(of_risky.p_value))
@@ -208,14 +219,21 @@ def test_signs_of_notions(notion: str) -> None:
 
 def test_of_several_rates_one_at_least_must_be_worse() -> None:
     """Group c errs less both ways; a has one rate better and one worse: reports say which is which."""
-    audit = ald.audit(scored(), favourable="risky", direction="disadvantaged", notion="equalized odds", **SCORED)
+    audit = audit_flat(scored(), favourable="risky", direction="disadvantaged", notion="equalized odds", **SCORED)
     for found in (*audit.groups, *audit.further()):
         assert found.parts["fpr"] < 0 or found.parts["fnr"] > 0
-    mixed = ald.assess(
-        scored(), ["group = c", "group = a"], favourable="risky", direction="disadvantaged", notion="equalized odds",
-        prediction="score", truth="offended", reference="group = b",
-    )  # fmt: skip
-    both, favoured = mixed.named
+    mixed = ald.audit(
+        scored(),
+        search="none",
+        named_groups=["group = c", "group = a"],
+        favourable="risky",
+        direction="disadvantaged",
+        notion="equalized odds",
+        prediction="score",
+        truth="offended",
+        reference="group = b",
+    )
+    both, favoured = mixed.named_groups
     assert both.parts["fpr"] < 0 > both.parts["fnr"]
     # One worse rate and one better: significant, and said.
     assert both.p_adjusted < 0.001
@@ -229,7 +247,7 @@ def test_what_a_direction_means_is_said() -> None:
     """Reports of a direction say what is good for people, which rates are worse then, and how several are combined."""
     text = " ".join(
         str(
-            ald.audit(scored(), favourable="safe", direction="disadvantaged", notion="equalized odds", **SCORED)
+            audit_flat(scored(), favourable="safe", direction="disadvantaged", notion="equalized odds", **SCORED)
         ).split()
     )
     assert (
@@ -237,7 +255,11 @@ def test_what_a_direction_means_is_said() -> None:
         "lower false positive rate and a higher false negative rate are worse. Of several rates each is tested for "
         "being worse, and the tests are combined: a group may fare better by one rate, but not by every one."
     ) in text
-    text = " ".join(str(ald.audit(people(900), outcome="y", favourable=0, direction="advantaged", trees=2)).split())
+    text = " ".join(
+        str(
+            ald.audit(people(900), outcome="y", favourable=0, direction="advantaged", search=ald.Search(trees=2))
+        ).split()
+    )
     assert "Good for people is y = 0, so that a higher selection rate is better." in text
     assert "Of several rates" not in text
 
@@ -250,9 +272,9 @@ def test_compas() -> None:
     }  # fmt: skip
     data = public_data("compas.csv")
     with pytest.raises(SettingError, match="favourable='0' or favourable='1'"):
-        ald.audit(data, **options)
+        audit_flat(data, **options)
     for seed in range(3):
-        groups = ald.audit(data, favourable=0, seed=seed, **options).groups
+        groups = audit_flat(data, favourable=0, seed=seed, **options).groups
         (race,) = groups[0].criterion
         assert isinstance(race, ald.Levels)
         assert set(race.levels) in ({"African-American"}, {"African-American", "Native American"})

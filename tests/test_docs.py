@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import inspect
 import os
 import pkgutil
 import re
@@ -23,6 +22,8 @@ import pytest
 
 import ald
 from ald.cli.main import cli
+from ald.cli.options import read_config
+from ald.options.table import OPTIONS, Option
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -112,12 +113,10 @@ def test_command_lines_parse(page: Path) -> None:
 
 def test_config_example_is_accepted(tmp_path: Path) -> None:
     """The config file that docs/cli.md shows is one that the command reads."""
-    from ald.cli.main import _read_config
-
     (example,) = blocks(read(ROOT / "docs" / "cli.md"), "toml")
     path = tmp_path / "audit.toml"
     path.write_text(example, "utf-8")
-    assert _read_config(str(path))["kinds"]["size"] == ["S", "M", "L"]
+    assert read_config(str(path), "audit")["kinds"]["size"] == ["S", "M", "L"]
 
 
 @pytest.mark.parametrize("name", ald.__all__)
@@ -126,17 +125,13 @@ def test_every_public_name_is_documented(name: str) -> None:
     assert re.search(rf"\bald\.{name}\b", read(ROOT / "docs" / "python.md"))
 
 
-def test_every_option_is_documented() -> None:
-    """docs/python.md and docs/audits.md, or the page of the command line, name every keyword of the two functions."""
-    pages = " ".join(text for name in ("python", "audits", "cli") for text in [read(ROOT / "docs" / f"{name}.md")])
-    for function in (ald.audit, ald.assess):
-        for name in inspect.signature(function).parameters:
-            option = {
-                "kinds": "kind",
-                "groups_of_interest": "group-of-interest",
-                "profile_columns": "profile-column",
-            }.get(name, name.replace("_", "-"))
-            assert f"`{name}" in pages or f"--{option}" in pages or name in ("data", "progress"), name
+@pytest.mark.parametrize("option", [option for option in OPTIONS if option.form != "object"], ids=lambda o: o.key)
+def test_every_option_is_documented(option: Option) -> None:
+    """The pages of the interface name every option of the table, as a keyword or on the command line."""
+    pages = " ".join(read(ROOT / "docs" / f"{name}.md") for name in ("python", "audits", "profiles", "cli"))
+    is_first = option.is_parameter or option.attribute == "column"  # of its object, and goes without a keyword
+    assert option.flag in pages
+    assert f"{option.parameter if is_first else option.attribute}=" in pages
 
 
 @each_page
@@ -154,7 +149,7 @@ def resolves(dotted: str) -> bool:
     for part in dotted.split(".")[1:]:
         name = f"{name}.{part}"
         try:
-            found = importlib.import_module(name)  # a function of the package may have the name of a folder
+            found = importlib.import_module(name)
         except ModuleNotFoundError:
             if not hasattr(found, part):
                 return False
@@ -261,15 +256,11 @@ def test_every_key_of_the_document_is_documented() -> None:
     wrong = rng.random(n) < np.where(age > 50, 0.5, 0.1)
     columns = {"age": age, "sex": rng.choice(["F", "M"], n), "same": ["x"] * n, "truth": truth, "said": truth ^ wrong}
     audits = [
-        ald.audit(
-            ald.datasets.load_berkeley(),
-            outcome="admitted",
-            favourable="yes",
-            profile="nyc-ll144",
-            profile_columns={"sex": "gender"},
+        ald.profile(
+            "nyc-ll144", ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", columns={"sex": "gender"}
         ),
         ald.audit(columns, prediction="said", truth="truth", notion="equalized odds"),
-        ald.audit(columns, outcome="said", given="sex", groups_of_interest="age > 50", seed=1),
+        ald.audit(columns, outcome="said", given="sex", named_groups="age > 50", seed=1),
     ]
     # Dictionaries by rate, by position in a list or by names of the user, not by key.
     keyed = frozenset({"parts", "rates_inside", "rates_outside", "ratios", "part_intervals", "sides", "columns"})

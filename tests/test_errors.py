@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald.errors import nearest, shorten
+from tests.flat import audit_flat
 from tests.tables import people
 
 
@@ -49,7 +50,7 @@ def test_shortening(text: str, limit: int) -> None:
     [
         ({"ranking": "size"}, "unknown ranking 'size'"),
         ({"adjust": "holm"}, "unknown adjust 'holm'"),
-        ({"preset": "papers"}, "unknown preset 'papers'. Did you mean 'paper'"),
+        ({"search": "papers"}, "unknown search 'papers'. Did you mean 'paper'"),
         ({"groups": 0}, "groups must be a whole number from 1 on, not 0"),
         ({"trees": 2.5}, "trees must be a whole number from 1 on, not 2.5"),
         ({"trees": True}, "trees must be a whole number"),
@@ -65,4 +66,4 @@ def test_shortening(text: str, limit: int) -> None:
 def test_bad_settings(options: dict[str, object], problem: str) -> None:
     """Each is a SettingError that says what was found and what was expected."""
     with pytest.raises(ald.SettingError, match=problem):
-        ald.audit(people(), outcome="y", **options)  # type: ignore[arg-type]
+        audit_flat(people(), outcome="y", **options)  # type: ignore[arg-type]

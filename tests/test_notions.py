@@ -90,7 +90,7 @@ def test_psi() -> None:
 @pytest.mark.parametrize("name", NOTIONS)
 def test_every_notion_can_be_audited(name: str) -> None:
     """Each notion gives rates that can be counted again from the cells."""
-    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=name, trees=3)
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=name, search=ald.Search(trees=3))
     first = [finding for finding in audit.candidates if not finding.given_groups]
     assert first
     assert NOTIONS[name].rates
@@ -108,7 +108,7 @@ def test_a_notion_of_ones_own() -> None:
     rates = (Rate("for", "false omission rate", "fn", "fn tn"), Rate("err", "error rate", "fp fn"))
     notion = Notion("mine", rates)
     assert not notion.disjoint
-    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, trees=3)
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, search=ald.Search(trees=3))
     assert audit.groups
     assert set(audit.groups[0].parts) == {"for", "err"}
     assert ald.Audit.from_json(audit.to_json()).notion == notion

@@ -10,12 +10,12 @@ from scipy import stats
 
 from ald.data.roles import Roles
 from ald.options import AuditConfig
-from ald.pipeline import Split, arrange, read
+from ald.pipeline import Halving, arrange, read
 from tests.halvings import one_halving
 from tests.tables import decisions, people
 
 
-def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Split:
+def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Halving:
     """One halving of an audit with these settings."""
     names = {"outcome", "prediction", "truth", "given", "cluster", "survey_weights"}
     config = AuditConfig(**{"notion": "statistical parity", "trees": 3} | options,

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ald
 from ald import Audit, ColumnError, InputError, SettingError
 from ald.profiles import Category, CategoryTable, Profile, check_profile
+from tests.flat import audit_flat
 from tests.tables import decisions, people
 
 COLUMNS = {"sex": "gender", "race": "origin"}
@@ -52,8 +53,15 @@ def test_counts_are_those_of_a_loop(seed: int, weighted: bool) -> None:
     """Every table counts all rows, with their weights: not a half, and not those of unknown category."""
     columns = applicants(200, seed)
     weights = np.random.default_rng(seed).integers(0, 4, 200).tolist() if weighted else [1] * 200
-    audit = ald.audit(columns | {"w": weights}, outcome="hired", weights="w", trees=1, attributes=["x"],
-                      profile="nyc-ll144", profile_columns=COLUMNS)  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144",
+        columns | {"w": weights},
+        outcome="hired",
+        weights="w",
+        search=ald.Search(trees=1),
+        attributes=["x"],
+        columns=COLUMNS,
+    )
     assert audit.profile is not None
     assert [table.roles for table in audit.profile.tables] == [("sex",), ("race",), ("sex", "race")]
     for table in audit.profile.tables:
@@ -65,8 +73,15 @@ def test_counts_are_those_of_a_loop(seed: int, weighted: bool) -> None:
 def test_predictions_are_what_is_selected() -> None:
     """With prediction and truth, those predicted to be positive are the selected."""
     columns = decisions()
-    audit = ald.audit(columns, prediction="predicted", truth="true", notion="equalized odds", trees=1,
-                      profile="nyc-ll144", profile_columns={"race": "group"})  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144",
+        columns,
+        prediction="predicted",
+        truth="true",
+        notion="equalized odds",
+        search=ald.Search(trees=1),
+        columns={"race": "group"},
+    )
     assert audit.profile is not None
     (table,) = audit.profile.tables
     assert counted(table) == by_hand([(name,) for name in columns["group"]], columns["predicted"], [1] * 800)
@@ -112,10 +127,11 @@ def test_profiles_change_nothing_else() -> None:
     """Findings and candidates are the same with and without a profile, in any order of its columns."""
     columns = applicants()
     options: dict[str, Any] = {"outcome": "hired", "trees": 3, "attributes": ["x", "gender"]}
-    plain = ald.audit(columns, **options)
-    first = ald.audit(columns, **options, profile="nyc-ll144", profile_columns=COLUMNS)
-    again = ald.audit(pd.DataFrame(columns)[::-1], **options, profile="nyc-ll144",
-                      profile_columns=dict(reversed(COLUMNS.items())))  # fmt: skip
+    plain = audit_flat(columns, **options)
+    first = audit_flat(columns, **options, profile="nyc-ll144", columns=COLUMNS)
+    again = audit_flat(
+        pd.DataFrame(columns)[::-1], **options, profile="nyc-ll144", columns=dict(reversed(COLUMNS.items()))
+    )
     assert plain.profile is None
     assert (plain.groups, plain.candidates) == (first.groups, first.candidates)
     assert first.to_json() == again.to_json()
@@ -125,7 +141,7 @@ def test_numbers_as_categories() -> None:
     """A column of codes is counted by its values, in their order."""
     columns = applicants()
     columns["gender"] = [{"F": 2, "M": 10, None: None}[value] for value in columns["gender"]]
-    audit = ald.audit(columns, outcome="hired", trees=1, profile="nyc-ll144", profile_columns={"sex": "gender"})
+    audit = ald.profile("nyc-ll144", columns, outcome="hired", search=ald.Search(trees=1), columns={"sex": "gender"})
     assert audit.profile is not None
     assert [category.names for category in audit.profile.tables[0].categories] == [("10",), ("2",)]
 
@@ -133,11 +149,12 @@ def test_numbers_as_categories() -> None:
 def test_any_roles_for_europe() -> None:
     """The profile of the EU AI Act takes columns under any names, or none, and no pairs."""
     columns = people()
-    audit = ald.audit(columns, outcome="y", trees=1, profile="eu-ai-act",
-                      profile_columns={"gender": "sex", "members": "member"})  # fmt: skip
+    audit = ald.profile(
+        "eu-ai-act", columns, outcome="y", search=ald.Search(trees=1), columns={"gender": "sex", "members": "member"}
+    )
     assert audit.profile is not None
     assert [table.roles for table in audit.profile.tables] == [("gender",), ("members",)]
-    bare = ald.audit(columns, outcome="y", trees=1, profile="eu-ai-act")
+    bare = ald.profile("eu-ai-act", columns, outcome="y", search=ald.Search(trees=1))
     assert bare.profile == Profile(name="eu-ai-act", columns={})
 
 
@@ -145,14 +162,13 @@ def test_any_roles_for_europe() -> None:
     ("profile", "columns", "problem"),
     [
         ("nyc-144", COLUMNS, "unknown profile 'nyc-144'. Did you mean 'nyc-ll144'"),
-        ("nyc-ll144", None, r"must be told which columns .*--profile-column sex=COLUMN --profile-column race=COLUMN"),
+        ("nyc-ll144", None, r"must be told which columns .*--column sex=COLUMN --column race=COLUMN"),
         ("nyc-ll144", {"gender": "gender"}, "takes no column for 'gender'"),
         ("nyc-ll144", {"sex": "gender", "race": "gender"}, "names a column twice"),
         ("nyc-ll144", {"sex": 3}, "must give names of columns"),
-        (None, COLUMNS, "profile_columns were given without a profile"),
     ],
 )
-def test_wrong_settings(profile: str | None, columns: Any, problem: str) -> None:
+def test_wrong_settings(profile: str, columns: Any, problem: str) -> None:
     """Each is an error that says what is expected."""
     with pytest.raises(SettingError, match=problem):
         check_profile(profile, columns)
@@ -166,7 +182,7 @@ def test_wrong_columns() -> None:
         def searching(step: str, share: float) -> None:
             pytest.fail("the search began")
 
-        ald.audit(columns, outcome="hired", profile="nyc-ll144", profile_columns={"sex": column}, progress=searching)
+        ald.profile("nyc-ll144", columns, outcome="hired", columns={"sex": column}, progress=searching)
 
     with pytest.raises(ColumnError, match=r"there is no column 'gendr'.* Did you mean 'gender'"):
         attempt("gendr")
@@ -174,14 +190,14 @@ def test_wrong_columns() -> None:
         attempt("one")
     weights = [int(value == "M") for value in columns["gender"]]
     with pytest.raises(SettingError, match="the profile cannot count by the column 'gender': constant"):
-        ald.audit(columns | {"w": weights}, outcome="hired", weights="w", profile="nyc-ll144", profile_columns=COLUMNS)
+        ald.profile("nyc-ll144", columns | {"w": weights}, outcome="hired", weights="w", columns=COLUMNS)
     with pytest.raises(SettingError, match="'hired' cannot be both an attribute and the outcome"):
         attempt("hired")
 
 
 def test_documents() -> None:
     """Profiles come back from JSON, and counts that cannot be right are refused."""
-    audit = ald.audit(applicants(), outcome="hired", trees=1, profile="nyc-ll144", profile_columns=COLUMNS)
+    audit = ald.profile("nyc-ll144", applicants(), outcome="hired", search=ald.Search(trees=1), columns=COLUMNS)
     assert Audit.from_json(audit.to_json()).profile == audit.profile
     changes: list[tuple[list[Any], Any]] = [
         (["tables", 0, "categories", 0, "people"], 0),

@@ -12,8 +12,8 @@ import ald
 
 PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
-    "Finding", "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "assess",
-    "audit", "compare", "datasets",
+    "Finding", "Given", "InputError", "Interval", "Levels", "Notion", "Rate", "Search", "SettingError", "Source",
+    "Split", "SurveyWeights", "__version__", "audit", "compare", "datasets", "profile", "source",
 }  # fmt: skip
 
 

@@ -16,14 +16,14 @@ from ald.data.columns import compact
 from ald.data.design import Design
 from ald.datasets import make_synthetic
 from ald.options import AuditConfig
-from ald.pipeline import Split
+from ald.pipeline import Halving
 from tests.coded import coded
 from tests.halvings import one_halving
 
 SEARCHES: list[dict[str, Any]] = [
     {},
-    {"preset": "paper"},
-    {"explore": False},
+    {"search": "paper"},
+    {"search": "leaves"},
     {"direction": "disadvantaged"},
     {"given": ("stratum",)},
     {"cluster": "person"},
@@ -48,7 +48,7 @@ def data_for(notion: str, search: dict[str, Any]) -> AuditData:
     return replace(data, design=design)
 
 
-def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData], AuditData]) -> Split:
+def split_with(data: AuditData, config: AuditConfig, change: Callable[[AuditData], AuditData]) -> Halving:
     """The audit's steps on the same D1 and a changed D2."""
     usual = AuditData.halves
 

@@ -13,36 +13,43 @@ from ald._core.version import __version__
 
 if TYPE_CHECKING:
     from ald import datasets
-    from ald.auditing import assess, audit
+    from ald.auditing import audit, profile
     from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
     from ald.notions import NOTIONS, Notion, Rate
     from ald.options import AuditConfig
+    from ald.options.objects import Given, Search, Source, Split, SurveyWeights, source
     from ald.results.audit import Audit
     from ald.results.finding import Finding
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
-    "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
     "Audit": "ald.results.audit",
-    "Comparison": "ald.comparison.comparing",
     "AuditConfig": "ald.options",
     "ColumnError": "ald.errors",
+    "Comparison": "ald.comparison.comparing",
     "Criterion": "ald.groups.criterion",
     "CriterionError": "ald.errors",
     "Finding": "ald.results.finding",
+    "Given": "ald.options.objects",
     "InputError": "ald.errors",
     "Interval": "ald.groups.criterion",
     "Levels": "ald.groups.criterion",
+    "NOTIONS": "ald.notions",
     "Notion": "ald.notions",
     "Rate": "ald.notions",
+    "Search": "ald.options.objects",
     "SettingError": "ald.errors",
-    "assess": "ald.auditing",
+    "Source": "ald.options.objects",
+    "Split": "ald.options.objects",
+    "SurveyWeights": "ald.options.objects",
     "audit": "ald.auditing",
     "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
+    "profile": "ald.auditing",
+    "source": "ald.options.objects",
 }
 
 __all__ = [
@@ -55,17 +62,23 @@ __all__ = [
     "Criterion",
     "CriterionError",
     "Finding",
+    "Given",
     "InputError",
     "Interval",
     "Levels",
     "Notion",
     "Rate",
+    "Search",
     "SettingError",
+    "Source",
+    "Split",
+    "SurveyWeights",
     "__version__",
-    "assess",
     "audit",
     "compare",
     "datasets",
+    "profile",
+    "source",
 ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ald.data.coded import AuditData
 from ald.data.prepare import DataSummary, Prepared
-from ald.data.strata import Given, Strata, in_strata
+from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extended
 from ald.groups.membership import Leaves
 from ald.groups.rules import Candidates
@@ -19,7 +19,7 @@ from ald.options import AuditConfig
 from ald.questions import Question
 from ald.results.details import Details, PeopleInMemory
 from ald.results.finding import Finding
-from ald.results.halving import Split
+from ald.results.halving import Halving
 from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
@@ -48,10 +48,10 @@ class LocalRows:
             self.prepared.data, self.prepared.given, self.config, seed, self.threads, self.memory_limit
         )
 
-    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+    def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         return stability(halvings, self.prepared.data) if len(halvings) > 1 else {}
 
-    def details(self, halving: Split) -> Callable[[], Details]:
+    def details(self, halving: Halving) -> Callable[[], Details]:
         return partial(_details, halving, self.config)
 
 
@@ -70,7 +70,7 @@ class LocalHalves:
     def of(
         cls,
         data: AuditData,
-        given: Given | None,
+        given: Factors | None,
         config: AuditConfig,
         seed: np.random.SeedSequence,
         threads: int = 1,
@@ -114,5 +114,5 @@ class LocalD2(PeopleInMemory):
         """Later, when somebody asks for a finding."""
 
 
-def _details(split: Split, config: AuditConfig) -> Details:
+def _details(split: Halving, config: AuditConfig) -> Details:
     return listed_details(split, config, [PeopleInMemory(answer.d2) for answer in split.answers])

@@ -35,7 +35,7 @@ from ald.results.audit import Audit
 from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
-from ald.results.halving import Answer, Split, rank_answers
+from ald.results.halving import Answer, Halving, rank_answers
 from ald.results.stability import p_any
 from ald.rows import Halves, Rows
 from ald.search.adapting import design_effect
@@ -60,11 +60,11 @@ def run(
     file: Seen | None = None,
 ) -> Audit:
     """The audit with its settings in two objects. One line per step of the method. file: the data as it was before."""
-    asked, halvings, say = questions(config), list[Split](), progress or _say_nothing
+    asked, halvings, say = questions(config), list[Halving](), progress or _say_nothing
     say("load", 0.0)
     with load_rows(data, roles, config, threads or available_threads(), memory_limit, query, file) as rows:
         named = rows.assess_named(asked)
-        for repeat in range(config.repeats if config.search else 0):
+        for repeat in range(config.repeats if config.searches else 0):
             tell = say if config.repeats == 1 else partial(_say_repeat, say, repeat / config.repeats)
             halves, seed = split(rows, config, repeat)
             grown = grow(halves, asked, config, seed, tell)
@@ -115,20 +115,20 @@ def read(
     threads: int = 1,
 ) -> tuple[Table | Spread, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
-    words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
+    words = [*([config.reference] if config.reference_kind == "group" else []), *config.named_groups]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.search)
+    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.searches)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half
-    found = load_or_leave(data, needed, reading) if config.search else load(data, needed, reading)
+    found = load_or_leave(data, needed, reading) if config.searches else load(data, needed, reading)
     return with_kinds(found, roles) if isinstance(found, Table) else found, None
 
 
 def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig) -> Prepared:
     """The coded data, with the groups in words that the settings name."""
     reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
-    named = [Criterion.parse(text, table) for text in config.groups_of_interest]
+    named = [Criterion.parse(text, table) for text in config.named_groups]
     for criterion in (*named, *(() if reference is None else (reference,))):
         for condition in criterion:
             if condition.attribute in roles.outcome_columns:
@@ -137,7 +137,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     "its members differ in that by definition"
                 )
     rules = GrowthRules(alpha=config.alpha)
-    least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
+    least = minimum_rows(rules, config.fraction) if config.searches and config.split == "random" else 1
     prepared = prepare(
         table,
         roles,
@@ -146,9 +146,9 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         half=half,
         reference=reference,
         named=named,
-        search=config.search,
+        search=config.searches,
     )
-    if config.search and prepared.data.design.half is not None:
+    if config.searches and prepared.data.design.half is not None:
         first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
         check_halves(first, second, minimum_rows(rules) // 2)
     return prepared
@@ -217,7 +217,7 @@ def expected_signs(
     return np.sign(np.nan_to_num(found.differences))
 
 
-def rank_groups(halves: Halves, answers: Sequence[Answer], config: AuditConfig, tell: Progress) -> Split:
+def rank_groups(halves: Halves, answers: Sequence[Answer], config: AuditConfig, tell: Progress) -> Halving:
     """RANK: all groups in order, with one correction, and those that are listed."""
     tell("rank", 0.0)
     return rank_answers(halves.d1, halves.d2, answers, config, halves.strata)
@@ -227,7 +227,7 @@ def report(
     rows: Rows,
     asked: Sequence[Question],
     named: tuple[Finding, ...],
-    halvings: Sequence[Split],
+    halvings: Sequence[Halving],
     config: AuditConfig,
     say: Progress,
 ) -> Audit:
@@ -238,7 +238,7 @@ def report(
             config=config,
             data_summary=_with_warnings(summary, named, config),
             groups=(),
-            named=named,
+            named_groups=named,
             forest=Forest.joined([], len(asked[0].cell_names)),
             detectable=(),
             p_any=1.0,
@@ -257,7 +257,7 @@ def report(
         config=config,
         data_summary=summary,
         groups=groups,
-        named=named,
+        named_groups=named,
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
         p_any=p_any([halving.scores for halving in halvings]),
@@ -277,7 +277,7 @@ def _say_repeat(say: Progress, done: float, step: str, share: float) -> None:
     say("repeat", done)
 
 
-def _with_halves(summary: DataSummary, split: Split, config: AuditConfig) -> DataSummary:
+def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> DataSummary:
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
     warnings = (*summary.warnings, *untested(split, config))
@@ -293,7 +293,7 @@ def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: Au
     return replace(summary, warnings=(*summary.warnings, *finer.warnings(findings, config)))
 
 
-def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
+def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
     """What the tests could have seen, for every question."""
     return tuple(
         entry
@@ -310,7 +310,7 @@ def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
     )
 
 
-def untested(split: Split, config: AuditConfig) -> tuple[str, ...]:
+def untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:
     """Per question of which no group could be tested, a sentence that says why."""
     return tuple(
         f"no group could be tested{_about(answer.question, config)}: {_why(split.d1, answer, config)}"

@@ -101,45 +101,39 @@ class Profile:
         return profile
 
 
-def check_profile(name: str | None, columns: Mapping[str, str] | None) -> None:
+def check_profile(name: str, columns: Mapping[str, str] | None) -> None:
     """Raises if there is no such profile, or if it does not take these columns."""
     columns = columns or {}
-    if name is None:
-        if columns:
-            raise SettingError("profile_columns were given without a profile")
-        return
     if name not in PROFILES:
         raise SettingError(f"unknown profile {name!r}. {nearest(str(name), PROFILES)}")
     roles = PROFILES[name]
     for role, column in columns.items():
         if not isinstance(role, str) or not isinstance(column, str):
-            raise SettingError(f"profile_columns must give names of columns (text) by name, not {role!r}: {column!r}")
+            raise SettingError(f"columns must give names of columns (text) by name, not {role!r}: {column!r}")
         if roles is not None and role not in roles:
             raise SettingError(f"the profile {name!r} takes no column for {role!r}. {nearest(role, roles)}")
     if roles is not None and not columns:
         wanted = ", ".join(f"{role!r}: ..." for role in roles)
-        options = " ".join(f"--profile-column {role}=COLUMN" for role in roles)
+        options = " ".join(f"--column {role}=COLUMN" for role in roles)
         raise SettingError(
-            f"the profile {name!r} must be told which columns hold its categories: profile_columns={{{wanted}}} "
+            f"the profile {name!r} must be told which columns hold its categories: columns={{{wanted}}} "
             f"(command line: {options})"
         )
     if len(set(columns.values())) < len(columns):
-        raise SettingError("profile_columns names a column twice")
+        raise SettingError("columns names a column twice")
 
 
 def count_profile(
     parts: Sequence[Any],
     roles: Roles,
     cell_names: Sequence[str],
-    name: str | None,
+    name: str,
     columns: Mapping[str, str] | None,
     memory_limit: int | None = None,
     query: str | None = None,
-) -> Profile | None:
-    """What the profile asks to be counted, on everyone in the data sets; None without a profile."""
+) -> Profile:
+    """What the profile asks to be counted, on everyone in the data sets."""
     check_profile(name, columns)
-    if name is None:
-        return None
     columns = {role: columns[role] for role in PROFILES[name] or columns or () if role in columns} if columns else {}
     if not columns:
         return Profile(name=name, columns=columns)

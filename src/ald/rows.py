@@ -16,7 +16,7 @@ from ald.groups.tree import CodedCriterion, Forest
 from ald.questions import Question
 from ald.results.details import Details, People
 from ald.results.finding import Finding
-from ald.results.halving import Overlaps, Split
+from ald.results.halving import Halving, Overlaps
 
 
 class Rows(Protocol):
@@ -36,10 +36,10 @@ class Rows(Protocol):
     def halves(self, seed: np.random.SeedSequence) -> Halves:
         """A random halving, or the data's own."""
 
-    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+    def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         """With several halvings, per listed group of the first: the share of all that list an equivalent group."""
 
-    def details(self, halving: Split) -> Details | Callable[[], Details]:
+    def details(self, halving: Halving) -> Details | Callable[[], Details]:
         """What reports show of the listed groups, or what counts it when somebody asks."""
 
 

@@ -247,7 +247,7 @@ def test_no_difference_is_seldom_found(weights: bool) -> None:
 def test_no_difference_without_variance_is_no_difference() -> None:
     """People who are alike in every respect show no difference: p is 1, and never undefined."""
     columns = {"g": ["a", "a", "b", "b"] * 40, "p": [f"p{i // 4}" for i in range(160)], "y": [1, 0, 1, 0] * 40}
-    (found,) = ald.assess(columns, "g = a", outcome="y", cluster="p").named
+    (found,) = ald.audit(columns, search="none", named_groups="g = a", outcome="y", cluster="p").named_groups
     assert (found.psi, found.p_value) == (0.0, 1.0)
 
 
@@ -259,7 +259,9 @@ def test_a_weight_that_outweighs_all_others_leaves_little_to_learn() -> None:
         "w": [5000.0] + [1.0] * 999,
         "y": [1, *rng.integers(0, 2, 999).tolist()],
     }
-    (found,) = ald.assess(columns, "g = a", outcome="y", survey_weights="w").named
+    (found,) = ald.audit(
+        columns, search="none", named_groups="g = a", outcome="y", weights=ald.SurveyWeights("w")
+    ).named_groups
     assert found.undefined == ""
     assert found.psi is not None
     assert found.p_value is not None

@@ -55,28 +55,28 @@ def test_trees_show_the_proposals(method: str) -> None:
 def test_audit_with_a_method(method: str) -> None:
     """An audit with any method tests what it proposes on D2, keeps its forest, and is read back from its document."""
     columns = people(900)
-    audit = ald.audit(columns, outcome="y", method=method, seed=3)
-    assert audit.config.method == method
+    audit = ald.audit(columns, outcome="y", search=method, seed=3)
+    assert audit.config.system == method
     assert ald.Audit.from_json(audit.to_json()) == audit
     significant = [found for found in audit.candidates if found.p_adjusted is not None and found.p_adjusted <= 0.05]
     assert audit.n_candidates > 0
     assert len(audit.groups) == min(3, len(significant))
     assert {group.criterion for group in audit.groups} <= {found.criterion for found in significant}
-    again = ald.audit(columns, outcome="y", method=method, seed=3, threads=1)
+    again = ald.audit(ald.source(columns, threads=1), outcome="y", search=method, seed=3)
     assert again.to_json() == audit.to_json()
 
 
 @pytest.mark.parametrize("method", [name for name in NAMES if ":" not in name])
 def test_audit_of_predictions(method: str) -> None:
     """Methods search for what the notion asks for: error rates of a classifier too."""
-    audit = ald.audit(decisions(1600), prediction="predicted", truth="true", notion="equalized odds", method=method)
+    audit = ald.audit(decisions(1600), prediction="predicted", truth="true", notion="equalized odds", search=method)
     assert audit.n_candidates > 0
 
 
 @pytest.mark.parametrize("method", ["gerrymandering", "subset-scan"])
 def test_repeats_with_derived_attributes(method: str) -> None:
     """Groups of derived attributes can be compared between halvings."""
-    audit = ald.audit(people(900), outcome="y", method=method, repeats=3)
+    audit = ald.audit(people(900), outcome="y", search=method, split=ald.Split(repeats=3))
     assert audit.groups
     assert all(group.stability >= 0.33 for group in audit.groups)
 
@@ -86,7 +86,7 @@ def test_small_groups_are_tested_exactly() -> None:
     rng = np.random.default_rng(0)
     office = rng.choice([f"o{i}" for i in range(30)], 1500)
     y = rng.random(1500) < np.where(office == "o3", 0.9, 0.15)
-    audit = ald.audit({"office": office, "y": y.astype(int)}, outcome="y", method="subset-scan")
+    audit = ald.audit({"office": office, "y": y.astype(int)}, outcome="y", search="subset-scan")
     assert "exact" in {candidate.test for candidate in audit.candidates}
     assert audit.groups[0].interval_level == pytest.approx(1 - 0.05 * len(audit.groups) / audit.n_candidates)
 
@@ -101,9 +101,9 @@ def test_missing_values_take_part() -> None:
     del columns["seen"]
     for method in NAMES:
         if not method.startswith("fliptest"):
-            assert ald.audit(columns, outcome="y", method=method).n_candidates > 0
+            assert ald.audit(columns, outcome="y", search=method).n_candidates > 0
     columns["sex"] = people(900)["sex"]
-    assert ald.audit(columns, outcome="y", method="fliptest:sex").n_candidates > 0
+    assert ald.audit(columns, outcome="y", search="fliptest:sex").n_candidates > 0
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,7 @@ def test_missing_values_take_part() -> None:
 def test_wrong_methods(method: str, message: str) -> None:
     """A wrong method says what was expected and the nearest name."""
     with pytest.raises(ald.SettingError, match=message):
-        ald.audit(people(), outcome="y", method=method)
-
-
-def test_method_or_preset() -> None:
-    """A preset and a method both say how to search: giving both is an error."""
-    with pytest.raises(ald.SettingError, match="either preset or method"):
-        ald.audit(people(), outcome="y", method="cart", preset="paper")
+        ald.audit(people(), outcome="y", search=method)
 
 
 @pytest.mark.parametrize(("method", "module"), [("cart", "sklearn"), ("fliptest:sex", "ot")])
@@ -133,12 +127,12 @@ def test_missing_extra(method: str, module: str, monkeypatch: pytest.MonkeyPatch
     """Without its library a method prints the command that installs it."""
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ald.SettingError, match=r"pip install 'ald-audit\[baselines\]'"):
-        ald.audit(people(), outcome="y", method=method)
+        ald.audit(people(), outcome="y", search=method)
 
 
 def test_a_planted_group_survives_the_test() -> None:
     """The subset scan's group of the hidden intersection is listed, as one cell of race and gender."""
-    audit = ald.audit(make_synthetic(2, rho=0.3, seed=1), outcome="y", method="subset-scan")
+    audit = ald.audit(make_synthetic(2, rho=0.3, seed=1), outcome="y", search="subset-scan")
     assert {condition.attribute for condition in audit.groups[0].criterion} == {"race", "gender"}
 
 
@@ -149,7 +143,7 @@ def test_hostile_names(method: str) -> None:
     level = rng.choice(["\x1b[31mred", "\u202eevil", 'a "quoted" | bar'], 1500)
     columns = {"se\x1bx": level, "sex": rng.choice(["f", "m"], 1500), "age\n": rng.integers(18, 80, 1500)}
     y = rng.random(1500) < 0.2 + 0.5 * (level == "\u202eevil") + 0.2 * (columns["sex"] == "f")
-    audit = ald.audit(columns | {"y": y.astype(int)}, outcome="y", method=method)
+    audit = ald.audit(columns | {"y": y.astype(int)}, outcome="y", search=method)
     assert audit.n_candidates > 0
     for text in (str(audit), audit.to_markdown()):
         assert "\x1b" not in text
@@ -159,7 +153,7 @@ def test_hostile_names(method: str) -> None:
 def test_nothing_is_listed_where_nothing_is() -> None:
     """With no disparity, honest tests keep the lists of most data sets empty, whatever the method proposes."""
     listed = {
-        method: sum(bool(ald.audit(make_synthetic(2, n=2000, rho=0.0, seed=s), outcome="y", method=method).groups)
+        method: sum(bool(ald.audit(make_synthetic(2, n=2000, rho=0.0, seed=s), outcome="y", search=method).groups)
                     for s in range(20))
         for method in ("subset-scan", "cart", "gerrymandering", "chaid")
     }  # fmt: skip

@@ -230,13 +230,13 @@ def test_marked_rows() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ("age > 79", "the group of interest 'age > 79' is empty: nobody of 200 people satisfies it"),
-        ("age > 0", "the group of interest 'age > 0' is everyone: nobody is left to compare with"),
-        ("everyone", "the group of interest 'everyone' is everyone"),
+        ("age > 79", "the named group 'age > 79' is empty: nobody of 200 people satisfies it"),
+        ("age > 0", "the named group 'age > 0' is everyone: nobody is left to compare with"),
+        ("everyone", "the named group 'everyone' is everyone"),
     ],
 )
 def test_nobody_and_everyone(words: str, problem: str) -> None:
     """A group that is empty or everyone cannot be compared with anyone."""
     columns = people(200)
     with pytest.raises(InputError, match=problem):
-        marked(load(columns), ald.Criterion.parse(words, columns), np.ones(200, np.int64), "group of interest")
+        marked(load(columns), ald.Criterion.parse(words, columns), np.ones(200, np.int64), "named group")

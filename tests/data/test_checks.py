@@ -59,7 +59,7 @@ def test_similar_levels_are_warned_of_in_an_audit() -> None:
     """An audit's warnings hold those of its levels."""
     columns = people()
     columns["sex"] = [sex if i % 3 else sex.lower() for i, sex in enumerate(columns["sex"])]
-    warnings = ald.audit(columns, outcome="y", trees=2).warnings
+    warnings = ald.audit(columns, outcome="y", search=ald.Search(trees=2)).warnings
     assert [warning for warning in warnings if "'sex'" in warning] == list(warnings)
     assert len(warnings) == 2
 
@@ -109,7 +109,7 @@ def test_a_block_is_warned_of_in_an_audit() -> None:
     """The warning reaches the audit, with the rows of the block."""
     columns = people(6000)
     columns["y"][2000:4000] = [0] * 2000
-    (warning,) = ald.audit(columns, outcome="y", trees=2, attributes=["age", "sex"]).warnings
+    (warning,) = ald.audit(columns, outcome="y", search=ald.Search(trees=2), attributes=["age", "sex"]).warnings
     assert "all have the same 'y' (rate exactly 0)" in warning
 
 
@@ -120,7 +120,7 @@ def test_truth_that_equals_the_prediction() -> None:
     with pytest.raises(ald.AldError) as caught:
         ald.audit(columns, prediction="predicted", truth="nothing")
     assert "'nothing'" in str(caught.value)
-    warnings = ald.audit(columns, prediction="predicted", truth="copy", trees=2).warnings
+    warnings = ald.audit(columns, prediction="predicted", truth="copy", search=ald.Search(trees=2)).warnings
     assert any("they never disagree" in warning for warning in warnings)
 
 
@@ -128,7 +128,7 @@ def test_truth_that_is_the_opposite() -> None:
     """A truth that never agrees with the prediction is warned of."""
     columns = decisions()
     columns["opposite"] = [1 - value for value in columns["predicted"]]
-    warnings = ald.audit(columns, prediction="predicted", truth="opposite", trees=2).warnings
+    warnings = ald.audit(columns, prediction="predicted", truth="opposite", search=ald.Search(trees=2)).warnings
     assert any("is the opposite of the prediction" in warning for warning in warnings)
 
 
@@ -136,13 +136,13 @@ def test_truth_that_is_a_correctness_flag() -> None:
     """A truth that says whether the prediction was right is recognised by the column that holds the real truth."""
     columns = decisions()
     columns["correct"] = [int(a == b) for a, b in zip(columns["predicted"], columns["true"], strict=True)]
-    (warning,) = ald.audit(columns, prediction="predicted", truth="correct", trees=2).warnings
+    (warning,) = ald.audit(columns, prediction="predicted", truth="correct", search=ald.Search(trees=2)).warnings
     assert "Use truth='true' instead?" in warning
 
 
 def test_an_ordinary_truth() -> None:
     """Nothing is said of an ordinary prediction and truth."""
-    assert ald.audit(decisions(), prediction="predicted", truth="true", trees=2).warnings == ()
+    assert ald.audit(decisions(), prediction="predicted", truth="true", search=ald.Search(trees=2)).warnings == ()
     agree = np.array([True, False])
     assert suspicious_truth(agree, np.array([True, True]), ("p", "t"), [("o", np.array([False, True]))]) == []
 
@@ -151,6 +151,6 @@ def test_infinite_values_are_warned_of() -> None:
     """Infinite values count as missing, and a warning says how many."""
     columns = people()
     columns["score"][:3] = [float("inf"), float("-inf"), float("nan")]
-    audit = ald.audit(columns, outcome="y", trees=2)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2))
     assert audit.warnings == ("2 infinite values of 'score' count as missing",)
     assert {entry.name: entry.missing for entry in audit.data_summary.attributes}["score"] == 3

@@ -273,10 +273,10 @@ class TestMergedAndUnmerged:
 
     def test_a_whole_audit_assesses_the_same_people(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Unmerged data gives an audit of the same data: same people, cells and attributes."""
-        merged = ald.audit(people(), outcome="y", trees=3).data_summary
+        merged = ald.audit(people(), outcome="y", search=ald.Search(trees=3)).data_summary
         monkeypatch.setattr(coded, "ALWAYS_MERGE", 0)
         monkeypatch.setattr(coded, "_SAMPLE", 600)
-        assert ald.audit(people(), outcome="y", trees=3).data_summary == merged
+        assert ald.audit(people(), outcome="y", search=ald.Search(trees=3)).data_summary == merged
 
 
 @given(st.lists(st.integers(0, 500), max_size=60))

@@ -18,7 +18,7 @@ FULL = Design(
 
 
 def test_some_rows() -> None:
-    """Taking rows takes them from every array, each group of interest included; what is not there stays away."""
+    """Taking rows takes them from every array, each named group included; what is not there stays away."""
     taken = FULL.take(np.array([3, 0]))
     assert [array.tolist() for array in taken.arrays()] == [
         [2, 0],

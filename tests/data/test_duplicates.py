@@ -14,6 +14,7 @@ from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
 from ald.notions import OUTCOME_CELLS
+from tests.flat import audit_flat
 from tests.tables import Columns, people, public_data
 
 
@@ -107,7 +108,7 @@ def test_data_too_large_to_be_merged(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_recidivism_data_has_no_copies(attributes: list[str] | None) -> None:
     """COMPAS is ordinary data, with all of its columns or few: nothing is said of copies."""
     options = {"prediction": "predicted_high_risk", "truth": "reoffended", "trees": 1}
-    found = ald.audit(public_data("compas.csv"), attributes=attributes, **options)
+    found = audit_flat(public_data("compas.csv"), attributes=attributes, **options)
     assert not any("Copies" in warning for warning in found.warnings)
 
 
@@ -115,12 +116,12 @@ def test_recidivism_data_has_no_copies(attributes: list[str] | None) -> None:
 def test_census_data_has_no_copies(attributes: list[str] | None) -> None:
     """Adult is ordinary data, with all of its columns or five: nothing is said of copies."""
     options = {"outcome": "income", "favourable": ">50K", "trees": 1}
-    found = ald.audit(public_data("adult.csv"), attributes=attributes, **options)
+    found = audit_flat(public_data("adult.csv"), attributes=attributes, **options)
     assert not any("Copies" in warning for warning in found.warnings)
 
 
 def test_small_and_embedded_data_has_no_copies() -> None:
     """A table of 4,526 people with few different rows, and people with many columns: nothing is said of copies."""
-    found = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", trees=1)
+    found = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", search=ald.Search(trees=1))
     assert found.warnings == ()
     assert warned(people()) == []

@@ -14,6 +14,7 @@ import pytest
 import ald
 from ald.data.identifiers import FEW, Occurrences, cluster_hint, repeated_reason
 from ald.data.inputs.reading import Reading
+from tests.flat import audit_flat
 from tests.tables import Columns, people
 
 
@@ -38,7 +39,7 @@ def told(found: ald.Audit) -> tuple[dict[str, str], list[str]]:
 
 def test_identifiers_that_repeat_a_few_times() -> None:
     """Two rows of each patient: number and name are left out, and the audit offers them as clusters."""
-    left_out, hints = told(ald.audit(visits(2), outcome="y", trees=1))
+    left_out, hints = told(ald.audit(visits(2), outcome="y", search=ald.Search(trees=1)))
     assert left_out["number"] == (
         "identifier-like (1,000 different values, nearly each of them in exactly 2 of 2,000 rows)"
     )
@@ -50,7 +51,7 @@ def test_identifiers_that_repeat_a_few_times() -> None:
 
 def test_identifiers_that_repeat_often() -> None:
     """Eight rows of each patient may describe a group: the columns stay, and are offered as clusters."""
-    left_out, hints = told(ald.audit(visits(8, 100), outcome="y", trees=1))
+    left_out, hints = told(ald.audit(visits(8, 100), outcome="y", search=ald.Search(trees=1)))
     assert left_out == {}
     assert [hint.split("'")[1] for hint in hints] == ["number", "name"]
 
@@ -66,7 +67,7 @@ def test_near_identifiers() -> None:
         "age": rng.integers(18, 80, n),
         "y": rng.integers(0, 2, n),
     }
-    left_out, hints = told(ald.audit(columns, outcome="y", trees=1))
+    left_out, hints = told(ald.audit(columns, outcome="y", search=ald.Search(trees=1)))
     assert left_out == {"case": f"identifier-like ({len(set(case)):,} different values in 4,000 rows)"}
     assert len(hints) == 1
     assert "cluster='case'" in hints[0]
@@ -75,13 +76,13 @@ def test_near_identifiers() -> None:
 @pytest.mark.parametrize("options", [{"attributes": ["name", "age"]}, {"kinds": {"name": "nominal"}}])
 def test_wanted_columns_stay(options: dict[str, Any]) -> None:
     """A column that is named, in attributes or kinds, is audited whatever it looks like."""
-    found = ald.audit(visits(2), outcome="y", trees=1, **options)
+    found = audit_flat(visits(2), outcome="y", trees=1, **options)
     assert "name" in [entry.name for entry in found.data_summary.attributes]
 
 
 def test_no_hint_where_clusters_are_known() -> None:
     """With a cluster, another column that identifies people is left out without advice."""
-    left_out, hints = told(ald.audit(visits(2), outcome="y", trees=1, cluster="number"))
+    left_out, hints = told(ald.audit(visits(2), outcome="y", search=ald.Search(trees=1), cluster="number"))
     assert set(left_out) == {"name"}
     assert hints == []
 
@@ -95,7 +96,7 @@ def test_ordinary_columns_stay() -> None:
         "region": [f"r{i % 50}" for i in range(n)],
         "income": rng.integers(0, 2500, n),
     }
-    left_out, hints = told(ald.audit(columns, outcome="y", trees=1))
+    left_out, hints = told(ald.audit(columns, outcome="y", search=ald.Search(trees=1)))
     assert left_out == {}
     assert hints == []
 
@@ -135,6 +136,6 @@ def test_large_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str,
         pq.write_table(pa.table(columns), data)
     else:
         data = duckdb.from_df(columns)
-    left_out, hints = told(ald.audit(data, outcome="y", trees=1))
+    left_out, hints = told(ald.audit(data, outcome="y", search=ald.Search(trees=1)))
     assert list(left_out) == ["name" if words else "number"]
     assert len(hints) == 1

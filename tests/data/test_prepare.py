@@ -16,13 +16,14 @@ from ald import AldError, ColumnError, InputError, SettingError
 from ald.data.inputs.sources import load
 from ald.data.prepare import Roles, prepare
 from ald.notions import OUTCOME_CELLS
+from tests.flat import audit_flat
 from tests.tables import decisions, people
 
 
 def refused(problem: str, error: type[AldError], columns: Any = None, **options: Any) -> None:
     """Checks that the audit is refused with this message."""
     with pytest.raises(error, match=problem):
-        ald.audit(people() if columns is None else columns, **options)
+        audit_flat(people() if columns is None else columns, **options)
 
 
 class TestRoles:
@@ -58,12 +59,14 @@ class TestRoles:
 
     def test_kinds_of_columns_that_are_no_attributes(self) -> None:
         """A kind may be given for a column that exists and is not audited."""
-        audit = ald.audit(people(), outcome="y", attributes=["sex"], kinds={"age": "numeric"}, trees=2)
+        audit = ald.audit(
+            ald.source(people(), kinds={"age": "numeric"}), outcome="y", attributes=["sex"], search=ald.Search(trees=2)
+        )
         assert [entry.name for entry in audit.data_summary.attributes] == ["sex"]
 
     def test_repeated_attributes_count_once(self) -> None:
         """An attribute that is named twice is audited once."""
-        audit = ald.audit(people(), outcome="y", attributes=["sex", "age", "sex"], trees=2)
+        audit = ald.audit(people(), outcome="y", attributes=["sex", "age", "sex"], search=ald.Search(trees=2))
         assert [entry.name for entry in audit.data_summary.attributes] == ["sex", "age"]
 
     def test_nothing_left_to_audit(self) -> None:
@@ -82,35 +85,37 @@ class TestExclude:
     def test_excluded_columns_are_not_audited(self) -> None:
         """They are named among the columns left out, and nothing else changes."""
         columns = people()
-        found = ald.audit(columns, outcome="y", exclude=["age", "seen", "age"], trees=2)
+        found = ald.audit(columns, outcome="y", exclude=["age", "seen", "age"], search=ald.Search(trees=2))
         assert [(entry.name, entry.reason) for entry in found.data_summary.left_out] == [
             ("age", "excluded"),
             ("seen", "excluded"),
         ]
         rest = {name: values for name, values in columns.items() if name not in ("age", "seen")}
-        assert found.candidates == ald.audit(rest, outcome="y", trees=2).candidates
+        assert found.candidates == ald.audit(rest, outcome="y", search=ald.Search(trees=2)).candidates
 
     def test_one_name_is_enough(self) -> None:
         """One column is given as a text."""
-        found = ald.audit(people(), outcome="y", exclude="age", trees=2)
+        found = ald.audit(people(), outcome="y", exclude="age", search=ald.Search(trees=2))
         assert "age" not in [entry.name for entry in found.data_summary.attributes]
 
     def test_excluded_columns_are_not_read(self) -> None:
         """What cannot be read does no harm once it is excluded."""
         columns = people() | {"odd": np.zeros((600, 2))}
         with pytest.raises(InputError, match="column 'odd' must have one dimension"):
-            ald.audit(columns, outcome="y", trees=2)
-        assert ald.audit(columns, outcome="y", exclude="odd", trees=2).candidates
+            ald.audit(columns, outcome="y", search=ald.Search(trees=2))
+        assert ald.audit(columns, outcome="y", exclude="odd", search=ald.Search(trees=2)).candidates
 
     def test_groups_in_words_may_use_them(self) -> None:
-        """A group of interest is tested although its column does not take part in the search."""
-        found = ald.audit(people(), outcome="y", exclude="age", groups_of_interest="age > 45", trees=2)
-        assert str(found.named[0].criterion) == "age > 45"
+        """A named group is tested although its column does not take part in the search."""
+        found = ald.audit(people(), outcome="y", exclude="age", named_groups="age > 45", search=ald.Search(trees=2))
+        assert str(found.named_groups[0].criterion) == "age > 45"
         assert "age" not in [entry.name for entry in found.data_summary.attributes]
 
     def test_a_kind_of_an_excluded_column_is_of_no_use(self) -> None:
         """A kind may be given for it, and is not looked at."""
-        found = ald.audit(people(), outcome="y", exclude="age", kinds={"age": "nominal"}, trees=2)
+        found = ald.audit(
+            ald.source(people(), kinds={"age": "nominal"}), outcome="y", exclude="age", search=ald.Search(trees=2)
+        )
         assert "age" not in [entry.name for entry in found.data_summary.attributes]
 
     @pytest.mark.parametrize(
@@ -198,7 +203,7 @@ class TestOutcome:
     def test_confusion_cells(self) -> None:
         """Prediction and truth together give the four cells."""
         columns = decisions()
-        audit = ald.audit(columns, prediction="predicted", truth="true", trees=2)
+        audit = ald.audit(columns, prediction="predicted", truth="true", search=ald.Search(trees=2))
         pairs = list(zip(columns["predicted"], columns["true"], strict=True))
         assert audit.data_summary.cells == {
             "tn": pairs.count((0, 0)),
@@ -231,7 +236,7 @@ class TestLeftOut:
         """A column with one value is left out; of an unordered one with missing values two groups remain."""
         columns = people() | {"k": [7] * 600, "w": ["x"] * 600, "none": [None] * 600}
         columns |= {"half": ["x" if i % 2 else None for i in range(600)]}
-        audit = ald.audit(columns, outcome="y", trees=2)
+        audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2))
         assert [(entry.name, entry.reason) for entry in audit.data_summary.left_out] == [
             ("k", "constant (always '7')"),
             ("w", "constant (always 'x')"),
@@ -242,7 +247,7 @@ class TestLeftOut:
         """Words and whole numbers that never repeat are left out; other numbers are not."""
         columns = people() | {"id": list(range(600)), "name": [f"n{i}" for i in range(600)]}
         columns |= {"real": [i + 0.5 for i in range(600)]}
-        audit = ald.audit(columns, outcome="y", trees=2)
+        audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2))
         assert [(entry.name, entry.reason) for entry in audit.data_summary.left_out] == [
             ("id", "identifier-like (a different whole number in each of 600 rows)"),
             ("name", "identifier-like (600 different values in 600 rows)"),
@@ -251,7 +256,7 @@ class TestLeftOut:
     @pytest.mark.parametrize("options", [{"attributes": ["id", "age"]}, {"kinds": {"id": "numeric"}}])
     def test_identifiers_that_are_wanted(self, options: dict[str, Any]) -> None:
         """A column that is named, in attributes or kinds, is audited even if it looks like an identifier."""
-        audit = ald.audit(people() | {"id": list(range(600))}, outcome="y", trees=2, **options)
+        audit = audit_flat(people() | {"id": list(range(600))}, outcome="y", trees=2, **options)
         assert "id" in [entry.name for entry in audit.data_summary.attributes]
 
     def test_all_attributes_constant(self) -> None:
@@ -262,14 +267,14 @@ class TestLeftOut:
     def test_an_order_of_levels_that_do_not_occur(self) -> None:
         """A column whose given order names more levels than occur is constant if one occurs."""
         columns = people() | {"size": ["M"] * 600}
-        audit = ald.audit(columns, outcome="y", trees=2, kinds={"size": ["S", "M", "L"]})
+        audit = ald.audit(ald.source(columns, kinds={"size": ["S", "M", "L"]}), outcome="y", search=ald.Search(trees=2))
         assert [entry.name for entry in audit.data_summary.left_out] == ["size"]
 
     def test_ten_thousand_levels(self) -> None:
         """A column of ten thousand levels can be audited, if it is named: it looks like an identifier."""
         n = 20_000
         columns = {"many": [f"level {i % 10_000}" for i in range(n)], "y": [int(i % 10_000 < 3000) for i in range(n)]}
-        audit = ald.audit(columns, outcome="y", attributes=["many"], trees=3)
+        audit = ald.audit(columns, outcome="y", attributes=["many"], search=ald.Search(trees=3))
         assert audit.data_summary.attributes[0].distinct == 10_000
         assert audit.groups
 
@@ -304,9 +309,9 @@ class TestWeights:
             name: [value if i % 3 else ghost for i, value in enumerate(columns[name])]
             for name, ghost in {"age": 999, "sex": "ghost", "score": None, "y": 7}.items()
         }
-        with_ghosts = ald.audit(columns | ghosts | {"w": weights}, outcome="y", weights="w", trees=5)
+        with_ghosts = ald.audit(columns | ghosts | {"w": weights}, outcome="y", weights="w", search=ald.Search(trees=5))
         without = {name: [values[i] for i in kept for _ in range(2)] for name, values in columns.items()}
-        repeated = ald.audit(without, outcome="y", trees=5)
+        repeated = ald.audit(without, outcome="y", search=ald.Search(trees=5))
         assert len(repeated.warnings) == 1  # rows that are there twice, where no weight says that they are people
         known = replace(repeated, data_summary=replace(repeated.data_summary, warnings=()))
         assert with_ghosts.to_json() == known.to_json()
@@ -314,14 +319,14 @@ class TestWeights:
     def test_weights_count_people(self) -> None:
         """Sizes, cells and missing values are people, not rows."""
         columns = {"x": ["a", "b", None] * 2, "y": [0, 0, 0, 1, 1, 1], "n": [100, 50, 10, 10, 50, 100]}
-        summary = ald.audit(columns, outcome="y", weights="n", trees=2).data_summary
+        summary = ald.audit(columns, outcome="y", weights="n", search=ald.Search(trees=2)).data_summary
         assert (summary.rows, summary.cells["positive"], summary.attributes[0].missing) == (320, 160, 110)
 
     def test_billions_of_people(self) -> None:
         """Weights may add up to billions: memory depends on rows, not on people."""
         n = 3 * 10**12
         columns = {"x": ["a", "b"] * 2, "y": [0, 0, 1, 1], "n": [n, 2 * n, 2 * n, n]}
-        audit = ald.audit(columns, outcome="y", weights="n", trees=3)
+        audit = ald.audit(columns, outcome="y", weights="n", search=ald.Search(trees=3))
         assert audit.data_summary.rows == 6 * n
         assert abs(abs(audit.groups[0].psi or 0) - 1 / 3) < 1e-3
 
@@ -333,7 +338,7 @@ class TestRows:
         """63 rows are too few, 64 are enough, and the error says so."""
         frame = pd.DataFrame(people())
         refused("has 63 rows, too few to audit: a tree needs 64", InputError, frame[:63], outcome="y")
-        assert ald.audit(frame[:64], outcome="y", trees=2).data_summary.rows == 64
+        assert ald.audit(frame[:64], outcome="y", search=ald.Search(trees=2)).data_summary.rows == 64
 
 
 class TestMissing:
@@ -345,7 +350,7 @@ class TestMissing:
         answer = rng.choice(["a", "b", None], 900)
         y = (rng.random(900) < np.where([value is None for value in answer], 0.9, 0.1)).astype(int)
         columns = {"answer": answer.tolist(), "y": y.tolist()}
-        audit = ald.audit(columns, outcome="y", trees=3)
+        audit = ald.audit(columns, outcome="y", search=ald.Search(trees=3))
         group = next(finding for finding in audit.groups if str(finding.criterion) == "answer is missing")
         assert group.criterion.mask(columns).tolist() == [value is None for value in answer]
 
@@ -354,7 +359,9 @@ class TestMissing:
         """People without a number are in no group of that attribute, in counts as in masks."""
         columns = people()
         columns["age"] = [None if i % 5 == 0 else value for i, value in enumerate(columns["age"])]
-        audit = ald.audit(columns, outcome="y", attributes=["age"], kinds={"age": kind}, trees=5)
+        audit = ald.audit(
+            ald.source(columns, kinds={"age": kind}), outcome="y", attributes=["age"], search=ald.Search(trees=5)
+        )
         gone = np.array([value is None for value in columns["age"]])
         assert audit.candidates
         for finding in audit.candidates:
@@ -366,7 +373,7 @@ class TestMissing:
         for seed in range(40):
             columns = people(200)
             columns["sex"] = ["unique", *columns["sex"][1:]]
-            audit = ald.audit(columns, outcome="y", attributes=["sex"], trees=3, seed=seed)
+            audit = ald.audit(columns, outcome="y", attributes=["sex"], search=ald.Search(trees=3), seed=seed)
             seen = {level for entry in audit.candidates for c in entry.criterion for level in c.levels}  # type: ignore[union-attr]
             if audit.candidates and "unique" not in seen:
                 break
@@ -385,7 +392,7 @@ def test_hostile_column_names(name: str) -> None:
     columns = people()
     columns[name] = columns.pop("sex")
     columns["y" + name] = columns.pop("y")
-    audit = ald.audit(columns, outcome="y" + name, trees=3)
+    audit = ald.audit(columns, outcome="y" + name, search=ald.Search(trees=3))
     assert name in [entry.name for entry in audit.data_summary.attributes]
     assert ald.Audit.from_json(audit.to_json()) == audit
     assert not re.search("[\n\x1b]", " ".join(str(finding.criterion) for finding in audit.candidates))
@@ -395,5 +402,5 @@ def test_hostile_column_names(name: str) -> None:
 def test_extreme_numbers(extreme: list[float]) -> None:
     """Numbers at the ends of the floating-point range split like any others."""
     columns = {"x": extreme * 200, "y": [0, 1] * 200}
-    audit = ald.audit(columns, outcome="y", trees=3)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=3))
     assert {abs(finding.psi or 0) for finding in audit.groups} == {1.0}

@@ -17,7 +17,7 @@ from ald.data.design import Design
 from ald.data.inputs.sources import load
 from ald.data.prepare import Prepared, prepare
 from ald.data.roles import Roles
-from ald.data.strata import BINS, Given, Strata, default_bins, in_strata
+from ald.data.strata import BINS, Factors, Strata, default_bins, in_strata
 from ald.notions import OUTCOME_CELLS
 from tests.tables import cutoff
 
@@ -34,7 +34,7 @@ def strata_of(columns: dict[str, Any], names: list[str], bins: int | None = None
     factors, codes = zip(*(attribute_of(table[name]) for name in names), strict=True)
     cells = np.array(columns.get("y", [0] * table.n_rows)).astype(np.uint8)
     data = encode([table["row"]], cells, None, 2, Design(factors=codes))
-    found, (data,) = in_strata([data], Given(factors=factors, bins=bins or default_bins(table.n_rows)), data)
+    found, (data,) = in_strata([data], Factors(factors=factors, bins=bins or default_bins(table.n_rows)), data)
     assert data.design.strata is not None
     return found, data.design.strata[np.argsort(data.codes[0])]
 

@@ -16,6 +16,7 @@ from ald import InputError, SettingError
 from ald.data.inputs.reading import Reading
 from ald.remote import distributed
 from tests.engine_data import decisions
+from tests.flat import audit_flat
 from tests.sampling import hashed_sampling
 
 
@@ -37,8 +38,8 @@ def little_memory() -> Iterator[None]:
     "options",
     [
         {"outcome": "hired"},
-        {"outcome": "hired", "preset": "paper", "trees": 5},
-        {"outcome": "hired", "explore": False, "trees": 5, "seed": 3, "fraction": 0.3},
+        {"outcome": "hired", "search": "paper", "trees": 5},
+        {"outcome": "hired", "search": "leaves", "trees": 5, "seed": 3, "fraction": 0.3},
         {"prediction": "hired", "truth": "able", "notion": ["equalized odds", "predictive parity"], "trees": 5},
         {"outcome": "hired", "favourable": 1, "split": "remote", "direction": "advantaged", "reference": "all"},
         {
@@ -56,8 +57,8 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
     frame = decisions()
     options = options | {"kinds": {"size": ["S", "M", "L"]}}
     with hashed_sampling(options.get("seed", 0)):
-        expected = ald.audit(frame, **options)
-    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+        expected = audit_flat(frame, **options)
+    found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
     assert everything(found) == everything(expected)
     assert expected.groups
     assert "counted where they are" in found.warnings[-1]
@@ -69,8 +70,8 @@ def test_nothing_tested_has_its_reason() -> None:
     frame = decisions(2000).assign(hired=0)
     frame.loc[7, "hired"] = 1
     with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", trees=5)
-    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", search=ald.Search(trees=5))
     assert everything(found) == everything(expected)
     assert found.warnings[-1] == expected.warnings[-1]
     assert expected.warnings[-1].startswith("no group could be tested: in the half that was ")
@@ -82,7 +83,7 @@ def test_partitions_do_not_matter() -> None:
     frame = decisions()
     mixed = frame.sample(frac=1.0, random_state=1).reset_index(drop=True)
     first, second = (
-        ald.audit(dd.from_pandas(data, npartitions=n), outcome="hired", trees=5).to_json()
+        ald.audit(dd.from_pandas(data, npartitions=n), outcome="hired", search=ald.Search(trees=5)).to_json()
         for data, n in ((frame, 1), (mixed, 7))
     )
     assert first == second
@@ -93,15 +94,17 @@ def test_equal_rows_are_different_people() -> None:
     """Rows that occur several times are drawn one by one."""
     frame = decisions(3000)[["age", "sex", "size", "hired"]]
     with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", trees=5)
-    assert everything(ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", trees=5)) == everything(expected)
+        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    assert everything(
+        ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", search=ald.Search(trees=5))
+    ) == everything(expected)
 
 
 @pytest.mark.usefixtures("little_memory")
 def test_several_outcomes() -> None:
     """Several outcomes are audited together, each with samples of its own."""
     frame = decisions()
-    found = ald.audit(dd.from_pandas(frame, npartitions=2), outcome=["hired", "able"], trees=5)
+    found = ald.audit(dd.from_pandas(frame, npartitions=2), outcome=["hired", "able"], search=ald.Search(trees=5))
     assert len(found.forest) == 10
     assert {group.outcome for group in found.groups} <= {"hired", "able"}
     assert sum(found.data_summary.cells.values()) == len(frame)
@@ -118,8 +121,8 @@ def test_a_pool_of_d1_chooses_the_groups(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(distributed, "POOL", 1000)
     frame = decisions()
     with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", trees=5)
-    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", search=ald.Search(trees=5))
     assert everything(found) == everything(expected)
     assert "chosen with about 1,000 people" in found.warnings[-1]
 
@@ -133,8 +136,8 @@ def test_categories() -> None:
     )
     options: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
     with hashed_sampling():
-        expected = ald.audit(frame, **options)
-    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+        expected = audit_flat(frame, **options)
+    found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
     assert everything(found) == everything(expected)
 
 
@@ -148,18 +151,18 @@ def test_more_groups_than_a_key_has_bits(monkeypatch: pytest.MonkeyPatch) -> Non
     frame = pd.DataFrame({"area": [f"area {a}" for a in area], "x": rng.integers(0, 90, 12000),
                           "hired": (rng.random(12000) < chance).astype(int)})  # fmt: skip
     with hashed_sampling():
-        expected = ald.audit(frame, **options)
+        expected = audit_flat(frame, **options)
     assert len(expected.candidates) > 6
     for bits in (62, 4, 1):
         monkeypatch.setattr(distributed, "_KEY_BITS", bits)
-        assert everything(ald.audit(dd.from_pandas(frame, npartitions=3), **options)) == everything(expected)
+        assert everything(audit_flat(dd.from_pandas(frame, npartitions=3), **options)) == everything(expected)
 
 
 @pytest.mark.usefixtures("little_memory")
 def test_bins_on_the_cluster() -> None:
     """Numbers in bins are audited level by level too."""
     frame = decisions().assign(income=np.random.default_rng(0).lognormal(10, 1, 6000))
-    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", trees=5)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", search=ald.Search(trees=5))
     assert any("income" in warning and "quantile bins" in warning for warning in found.warnings)
     assert "income" in {attribute.name for attribute in found.data_summary.attributes}
 
@@ -172,8 +175,8 @@ def test_bins_on_the_cluster() -> None:
         {"cluster": "age"},
         {"survey_weights": "age"},
         {"reference": "sex = f"},
-        {"groups_of_interest": "sex = f"},
-        {"method": "cart"},
+        {"named_groups": "sex = f"},
+        {"search": "cart"},
         {"repeats": 2},
     ],
 )
@@ -181,7 +184,7 @@ def test_bins_on_the_cluster() -> None:
 def test_what_is_not_possible(options: dict[str, Any]) -> None:
     """What needs all rows in one place is refused by its name, with what helps."""
     with pytest.raises(SettingError, match=f"{next(iter(options))} cannot be had .* memory_limit"):
-        ald.audit(dd.from_pandas(decisions(), npartitions=2), outcome="hired", **options)
+        audit_flat(dd.from_pandas(decisions(), npartitions=2), outcome="hired", **options)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -194,7 +197,12 @@ def test_errors_in_words() -> None:
     with pytest.raises(InputError, match="the half for the search has 4 rows"):
         ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", split="half")
     with pytest.raises(InputError, match="the memory holds 100"):
-        ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f and score > 0 and age > 30", outcome="hired")
+        ald.audit(
+            dd.from_pandas(frame, npartitions=2),
+            search="none",
+            named_groups="sex = f and score > 0 and age > 30",
+            outcome="hired",
+        )
     # Only what is asked about is counted, and that fits.
-    asked = ald.assess(dd.from_pandas(frame, npartitions=2), "sex = f", outcome="hired")
-    assert asked.to_json() == ald.assess(frame, "sex = f", outcome="hired").to_json()
+    asked = ald.audit(dd.from_pandas(frame, npartitions=2), search="none", named_groups="sex = f", outcome="hired")
+    assert asked.to_json() == ald.audit(frame, search="none", named_groups="sex = f", outcome="hired").to_json()

@@ -21,6 +21,7 @@ from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load
 from ald.remote import lazy
 from tests.engine_data import decisions
+from tests.flat import audit_flat
 
 ENGINES: list[Any] = [
     pytest.param(duckdb.from_df, id="duckdb"),
@@ -33,18 +34,18 @@ ENGINES: list[Any] = [
     "options",
     [
         {"outcome": "hired"},
-        {"prediction": "hired", "truth": "able", "notion": "equalized odds", "preset": "paper", "trees": 3},
-        {"outcome": "hired", "given": "size", "split": "remote", "groups_of_interest": "age > 40 and sex = f"},
+        {"prediction": "hired", "truth": "able", "notion": "equalized odds", "search": "paper", "trees": 3},
+        {"outcome": "hired", "given": "size", "split": "remote", "named_groups": "age > 40 and sex = f"},
         {"outcome": "hired", "weights": "able", "kinds": {"size": ["S", "M", "L"]}, "reference": "sex = m"},
-        {"outcome": "hired", "profile": "eu-ai-act", "profile_columns": {"sex": "sex"}},
-        {"outcome": "hired", "exclude": ["age", "size"], "groups_of_interest": "age > 40"},
+        {"outcome": "hired", "profile": "eu-ai-act", "columns": {"sex": "sex"}},
+        {"outcome": "hired", "exclude": ["age", "size"], "named_groups": "age > 40"},
     ],
 )
 def test_the_same_audit_as_in_memory(engine: Any, options: dict[str, Any]) -> None:
     """Where no column is cut, the result is that of the data in memory, byte by byte, whatever the roles."""
     frame = decisions()
-    expected = ald.audit(frame, **options)
-    assert ald.audit(engine(frame), **options).to_json() == expected.to_json()
+    expected = audit_flat(frame, **options)
+    assert audit_flat(engine(frame), **options).to_json() == expected.to_json()
     assert expected.data_summary.rows > 2000
 
 
@@ -200,7 +201,7 @@ def test_infinite_dates(kind: str, days: int) -> None:
         f"SELECT CASE i % 4 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' ELSE (DATE '2020-01-01' + (i % {days})::INT)"
         f"::TEXT END::{kind} AS x, i % 3 AS z, (i % 7 < 3)::INT AS y FROM range(20000) t(i)"
     )
-    found = ald.audit(relation, outcome="y", trees=2)
+    found = ald.audit(relation, outcome="y", search=ald.Search(trees=2))
     (attribute,) = (one for one in found.data_summary.attributes if one.name == "x")
     assert (attribute.kind, attribute.missing) == ("date", 10_000)
     assert any("'x'" in warning and "10,000 infinite" in warning for warning in found.data_summary.warnings)

@@ -11,6 +11,7 @@ import pytest
 
 import ald
 from ald.datasets import load_berkeley
+from tests.flat import audit_flat
 from tests.tables import decisions, hostile, people
 
 BERKELEY: dict[str, Any] = {"outcome": "admitted", "favourable": "yes"}
@@ -23,8 +24,16 @@ def words(audit: ald.Audit) -> str:
 
 def test_named_groups_have_a_line_each() -> None:
     """A report tells size, psi, interval and p of every named group, and psi without strata."""
-    text = words(ald.assess(load_berkeley(), ["gender = female", "department = A"], given="department", **BERKELEY))
-    assert "Among 4,526 people, none of 2 groups named has a significant disparity." in text
+    text = words(
+        ald.audit(
+            load_berkeley(),
+            search="none",
+            named_groups=["gender = female", "department = A"],
+            given="department",
+            **BERKELEY,
+        )
+    )
+    assert "Among 4,526 people, none of 2 named groups has a significant disparity." in text
     assert (
         "Asked about gender = female: psi +0.018 (95% interval -0.011 to +0.047), corrected p 0.22: not significant "
         "(1,835 people, tested on all data). Unadjusted psi: -0.142; adjusted: +0.018. The two "
@@ -35,7 +44,7 @@ def test_named_groups_have_a_line_each() -> None:
 
 def test_strata_are_shown_where_people_are_compared() -> None:
     """A line per stratum with both sides; strata in which the group has nobody are not shown."""
-    audit = ald.audit(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
+    audit = audit_flat(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
     text = words(audit)
     assert "department = A and gender = female, given department = A: selection 80.0% against 61.8% (+0.182)" in text
     assert "given department = B" not in text
@@ -43,7 +52,9 @@ def test_strata_are_shown_where_people_are_compared() -> None:
 
 def test_many_strata_are_cut_short() -> None:
     """A dozen strata are shown, those of the largest weight, and the number of others."""
-    audit = ald.assess(people(2000), "sex = F", outcome="y", given="score", given_bins=30)
+    audit = ald.audit(
+        people(2000), search="none", named_groups="sex = F", outcome="y", given=ald.Given("score", bins=30)
+    )
     text = words(audit)
     assert text.count("sex = F, given ") == 13
     assert "18 more strata: the JSON document has them." in text
@@ -68,16 +79,20 @@ def test_designs_are_said(options: dict[str, Any], sentence: str) -> None:
         "w": [0.5, 1.5] * 300,
         "half": [1] * 300 + [2] * 300,
     }
-    audit = ald.audit(columns, outcome="y", trees=2, attributes=["age", "sex"], **options)
+    audit = audit_flat(columns, outcome="y", trees=2, attributes=["age", "sex"], **options)
     assert sentence in words(audit)
     assert sentence in audit.to_markdown().replace("\\", "")
-    assert sentence not in words(ald.audit(columns, outcome="y", trees=2, attributes=["age", "sex"]))
+    assert sentence not in words(ald.audit(columns, outcome="y", search=ald.Search(trees=2), attributes=["age", "sex"]))
 
 
 def test_several_notions_are_told_apart() -> None:
     """With several notions every row of the table names its own, in every format."""
     audit = ald.audit(
-        decisions(3000), prediction="predicted", truth="true", trees=3, notion=["accuracy", "equalized odds"]
+        decisions(3000),
+        prediction="predicted",
+        truth="true",
+        search=ald.Search(trees=3),
+        notion=["accuracy", "equalized odds"],
     )
     assert {found.notion for found in audit.groups} == {"accuracy", "equalized odds"}
     text = words(audit)
@@ -97,7 +112,7 @@ def test_several_outcomes_are_told_apart() -> None:
     columns = people(2000)
     rng = np.random.default_rng(0)
     columns["z"] = (rng.random(2000) < 0.3 + 0.3 * (np.array(columns["sex"]) == "F")).astype(int).tolist()
-    audit = ald.audit(columns, outcome=["y", "z"], trees=3)
+    audit = ald.audit(columns, outcome=["y", "z"], search=ald.Search(trees=3))
     rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
     assert {row["outcome"] for row in rows} == {"y", "z"}
     assert (
@@ -108,7 +123,7 @@ def test_several_outcomes_are_told_apart() -> None:
 
 def test_one_question_needs_no_name() -> None:
     """With one notion and one outcome no column names them."""
-    header = ald.audit(people(), outcome="y", trees=2).to_csv().splitlines()[0].split(",")
+    header = ald.audit(people(), outcome="y", search=ald.Search(trees=2)).to_csv().splitlines()[0].split(",")
     assert "notion" not in header
     assert "outcome" not in header
 
@@ -117,7 +132,7 @@ def test_hostile_names_are_shown_harmlessly() -> None:
     """Names of named groups and strata cannot act on who prints them."""
     columns = hostile(["n\x1b[31m"], ["<b>", "\x1b[2J", "=1+1"]) | {"s\x1b": ["x", "y"] * 200}
     criterion = ald.Criterion([ald.Levels("n\x1b[31m", "nominal", ("\x1b[2J",))])
-    audit = ald.assess(columns, criterion, outcome="y", given="s\x1b")
-    assert audit.named[0].size > 0
+    audit = ald.audit(columns, search="none", named_groups=criterion, outcome="y", given="s\x1b")
+    assert audit.named_groups[0].size > 0
     assert "\x1b" not in str(audit) + audit.to_markdown() + audit.to_csv()
     assert "<b>" not in audit.to_markdown()

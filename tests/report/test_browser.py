@@ -48,12 +48,14 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     rng = np.random.default_rng(5)
     nothing = {"x": rng.integers(0, 5, 1000), "y": rng.integers(0, 2, 1000)}
     audits = {
-        "outcome": ald.audit(people(4000), outcome="y", trees=8),
-        "odds": ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=8),
+        "outcome": ald.audit(people(4000), outcome="y", search=ald.Search(trees=8)),
+        "odds": ald.audit(
+            decisions(3000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=8)
+        ),
         "berkeley": ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes"),
-        "several": ald.audit(several(), outcome="y", trees=5),
-        "nothing": ald.audit(nothing, outcome="y", trees=2),
-        "hostile": ald.audit(hostile(HOSTILE, HOSTILE), outcome="y", trees=3),
+        "several": ald.audit(several(), outcome="y", search=ald.Search(trees=5)),
+        "nothing": ald.audit(nothing, outcome="y", search=ald.Search(trees=2)),
+        "hostile": ald.audit(hostile(HOSTILE, HOSTILE), outcome="y", search=ald.Search(trees=3)),
     }
     assert [len(audit.groups) > 0 for audit in audits.values()] == [True, True, True, True, False, True]
     folder = tmp_path_factory.mktemp("reports")
@@ -291,7 +293,7 @@ def test_hostile_names_do_nothing(open_page: Any) -> None:
 
 def test_a_notebook_fragment(browser: Any) -> None:
     """A fragment beside other output changes nothing of it, and its tree shows details on focus."""
-    audit = ald.audit(people(2000), outcome="y", trees=4)
+    audit = ald.audit(people(2000), outcome="y", search=ald.Search(trees=4))
     page = browser.new_page()
     beside = "<table id=other><tr><td class=number>1</td></tr></table><p id=words class=note>words</p>"
     look = "(id) => JSON.stringify(Object.entries(getComputedStyle(document.getElementById(id))))"

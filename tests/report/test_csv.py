@@ -26,7 +26,7 @@ def test_no_cell_is_a_formula(text: str) -> None:
 @pytest.mark.parametrize("word", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", 'a"b,c\nd', "=HYPERLINK()"])
 def test_hostile_names_and_levels(word: str) -> None:
     """Names and levels cannot become formulas, columns or rows."""
-    audit = ald.audit(hostile([word], [word, "other", "third"]), outcome="y", trees=3)
+    audit = ald.audit(hostile([word], [word, "other", "third"]), outcome="y", search=ald.Search(trees=3))
     rows = list(csv.reader(io.StringIO(audit.to_csv())))
     assert len(rows) == len(audit.groups) + 1 > 1
     assert {len(row) for row in rows} == {len(rows[0])}
@@ -37,7 +37,7 @@ def test_bounds_below_zero() -> None:
     """A criterion that starts with a minus sign is text, not a formula; numbers stay numbers."""
     columns = people()
     columns["y"] = [int(-0.5 < value <= 1.0) for value in columns["score"]]
-    audit = ald.audit(columns, outcome="y", attributes=["score"], trees=5, preset="paper")
+    audit = ald.audit(columns, outcome="y", attributes=["score"], search=ald.Search("paper", trees=5))
     rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
     assert any(row["criterion"].startswith("'-") for row in rows)
     assert [float(row["psi"]) for row in rows] == [finding.psi for finding in audit.groups]
@@ -45,7 +45,9 @@ def test_bounds_below_zero() -> None:
 
 def test_columns() -> None:
     """One row per group with rank, rates inside and outside, interval and p."""
-    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion="equalized odds", trees=3)
+    audit = ald.audit(
+        decisions(), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=3)
+    )
     rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
     assert [int(row["rank"]) for row in rows] == list(range(1, len(audit.groups) + 1))
     assert {"criterion", "size", "psi", "psi_fpr", "fpr_inside", "fnr_outside", "lower", "upper", "p_adjusted"} <= set(

@@ -21,7 +21,9 @@ from tests.tables import decisions, hostile, people
 
 @cache
 def two_rates() -> Audit:
-    return ald.audit(decisions(), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+    return ald.audit(
+        decisions(), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=5)
+    )
 
 
 def read(audit: Audit) -> Any:
@@ -32,7 +34,9 @@ def rows(sheet: Any) -> list[list[Any]]:
     return [list(row) for row in sheet.iter_rows(values_only=True)]
 
 
-@pytest.mark.parametrize("audit", [two_rates(), ald.audit(people(), outcome="y", trees=5)], ids=["two", "one"])
+@pytest.mark.parametrize(
+    "audit", [two_rates(), ald.audit(people(), outcome="y", search=ald.Search(trees=5))], ids=["two", "one"]
+)
 @pytest.mark.parametrize("name", ["Findings", "Candidates"])
 def test_numbers_come_back(audit: Audit, name: str) -> None:
     """Findings and candidates have all the numbers of the CSV report, as numbers with all their digits."""
@@ -97,7 +101,9 @@ texts = st.one_of(st.text(max_size=20), st.sampled_from(HOSTILE))
 @example("_x0041_", "a")
 def test_hostile_names_and_levels(name: str, level: str) -> None:
     """Whatever names and levels hold, their cells are text that says it, and there are no links or formulas."""
-    audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
+    audit = ald.audit(
+        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+    )
     assert audit.groups
     content = audit.to_excel()
     workbook = openpyxl.load_workbook(io.BytesIO(content))
@@ -114,7 +120,7 @@ def test_hostile_names_and_levels(name: str, level: str) -> None:
 
 def test_texts_longer_than_a_cell() -> None:
     """A text that no cell can hold is cut in its middle."""
-    audit = ald.audit(hostile(["n"], ["x" * 40_000, "other", "third"], 120), outcome="y", trees=1)
+    audit = ald.audit(hostile(["n"], ["x" * 40_000, "other", "third"], 120), outcome="y", search=ald.Search(trees=1))
     longest = max(len(cell.value) for cell in read(audit)["Findings"]["B"])
     assert longest == 32_767
 
@@ -134,7 +140,7 @@ def test_names_of_sheets() -> None:
 
 def test_nothing_found() -> None:
     """Without groups the sheet of findings has its header only."""
-    audit = ald.audit(people(), outcome="y", trees=2, level=1e-300)
+    audit = ald.audit(people(), outcome="y", search=ald.Search(trees=2), level=1e-300)
     assert len(rows(read(audit)["Findings"])) == 1
 
 

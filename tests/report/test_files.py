@@ -23,7 +23,7 @@ from tests.tables import people
 
 @pytest.fixture(scope="module")
 def audit() -> Audit:
-    return ald.audit(people(), outcome="y", trees=2)
+    return ald.audit(people(), outcome="y", search=ald.Search(trees=2))
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,13 @@ def embedded(page: ElementTree.Element) -> dict[str, Any]:
 @pytest.fixture(scope="module", params=["outcome", "odds", "nothing"])
 def audit(request: pytest.FixtureRequest) -> Audit:
     if request.param == "outcome":
-        return ald.audit(people(3000), outcome="y", trees=5)
+        return ald.audit(people(3000), outcome="y", search=ald.Search(trees=5))
     if request.param == "odds":
-        return ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", repeats=2)
+        return ald.audit(
+            decisions(3000), prediction="predicted", truth="true", notion="equalized odds", split=ald.Split(repeats=2)
+        )
     columns = people() | {"y": [i % 2 for i in range(600)]}
-    return ald.audit(columns, outcome="y", trees=2, level=1e-12)
+    return ald.audit(columns, outcome="y", search=ald.Search(trees=2), level=1e-12)
 
 
 def test_the_numbers_come_back(audit: Audit) -> None:
@@ -184,7 +186,7 @@ def test_hostile_names_and_levels(word: str) -> None:
     """Names, levels, and outcomes that try to be markup are text: the page has only its own elements."""
     columns = hostile([word], [word, "other", "third"])
     columns[f"{word}?"] = columns.pop("y")
-    audit = ald.audit(columns, outcome=f"{word}?", trees=3)
+    audit = ald.audit(columns, outcome=f"{word}?", search=ald.Search(trees=3))
     assert audit.groups
     html = audit.to_html()
     assert_inert(html)
@@ -198,7 +200,7 @@ def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever Hypothesis finds for a name and a level, the page is inert and has the group's numbers."""
     other = "other" if level != "other" else "another"
     columns = hostile([name if name != "y" else "yy"], [level, other, f"{other}3"], 200)
-    audit = ald.audit(columns, outcome="y", trees=1)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=1))
     html = audit.to_html()
     assert_inert(html)
     assert [entry["psi"] for entry in embedded(page_of(html))["groups"]] == [f.psi for f in audit.groups]
@@ -206,7 +208,7 @@ def test_any_names_and_levels(name: str, level: str) -> None:
 
 def test_long_names_do_not_fill_the_page() -> None:
     """A name of 5,000 characters is cut in running text and whole in the code."""
-    audit = ald.audit(hostile(["n" * 5000], ["a", "b", "c"]), outcome="y", trees=2)
+    audit = ald.audit(hostile(["n" * 5000], ["a", "b", "c"]), outcome="y", search=ald.Search(trees=2))
     page = page_of(audit.to_html())
     (heading,) = page.iter("h1")
     assert len(words(heading)) < 700
@@ -215,7 +217,7 @@ def test_long_names_do_not_fill_the_page() -> None:
 
 def test_many_candidates() -> None:
     """Of very many candidates the page holds the first; such a document is refused with advice."""
-    audit = ald.audit(people(4000), outcome="y", trees=60, explore=False, alpha=0.5)
+    audit = ald.audit(people(4000), outcome="y", search=ald.Search("leaves", trees=60, alpha=0.5))
     assert audit.n_candidates > CANDIDATES
     document = audit.to_reduced_dict(CANDIDATES)
     assert len(document["candidates"]) == CANDIDATES
@@ -237,6 +239,6 @@ def test_large_forests(trees: int, n: int, groups: int) -> None:
     columns = {f"x{i}": rng.random(n).round(4) for i in range(6)}
     risk = sum(np.sin(9 * column) for column in columns.values())
     columns["y"] = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)
-    audit = ald.audit(columns, outcome="y", trees=trees, alpha=1.0, explore=False, groups=groups)
+    audit = ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=trees, alpha=1.0), groups=groups)
     assert int(audit.forest.is_leaf.sum()) >= 2000
     assert len(audit.to_html().encode()) < 2_000_000

@@ -64,7 +64,9 @@ def tables(markdown: str) -> list[list[list[str]]]:
 
 @cache
 def compas_like() -> Audit:
-    return ald.audit(decisions(), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+    return ald.audit(
+        decisions(), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=5)
+    )
 
 
 @given(texts)
@@ -113,7 +115,9 @@ def test_ordinary_names_need_no_escapes() -> None:
     assert "\\" not in compas_like().to_markdown().replace("\\|psi\\|", "")
 
 
-@pytest.mark.parametrize("audit", [compas_like(), ald.audit(people(), outcome="y", trees=5)], ids=["two", "one"])
+@pytest.mark.parametrize(
+    "audit", [compas_like(), ald.audit(people(), outcome="y", search=ald.Search(trees=5))], ids=["two", "one"]
+)
 def test_numbers_come_back(audit: Audit) -> None:
     """Read back, the first table has the groups and their numbers, and the others are those of the report."""
     report = audit.report()
@@ -144,7 +148,9 @@ def test_everything_is_said() -> None:
 @given(texts, texts)
 def test_hostile_names_and_levels(name: str, level: str) -> None:
     """A hostile name or level stays in its cell: tables keep their shape and show it."""
-    audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
+    audit = ald.audit(
+        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+    )
     assert audit.groups
     first = tables(audit.to_markdown())[0]
     assert {len(row) for row in first} == {len(audit.report().brief.columns) + 1}

@@ -15,7 +15,7 @@ from tests.tables import decisions, hostile, people
 
 @pytest.fixture(scope="module")
 def audit() -> Audit:
-    return ald.audit(people(2000), outcome="y", trees=4)
+    return ald.audit(people(2000), outcome="y", search=ald.Search(trees=4))
 
 
 def fragments(audit: Audit) -> list[str]:
@@ -67,14 +67,16 @@ def test_a_finding_alone(audit: Audit) -> None:
 
 def test_nothing_found() -> None:
     """An audit without groups says so in a notebook."""
-    audit = ald.audit({"x": ["a", "b", "b", "a"] * 50, "y": [0, 1] * 100}, outcome="y", trees=1, level=1e-9)
+    audit = ald.audit(
+        {"x": ["a", "b", "b", "a"] * 50, "y": [0, 1] * 100}, outcome="y", search=ald.Search(trees=1), level=1e-9
+    )
     assert "no group was found" in audit._repr_html_()
 
 
 @pytest.mark.parametrize("word", ["<script>alert(1)</script>", "</style><b>x", "\u202eright", "x" * 5000])
 def test_hostile_names(word: str) -> None:
     """Hostile names are text in a notebook too."""
-    audit = ald.audit(hostile([word], [word, "b", "c"]), outcome="y", trees=2)
+    audit = ald.audit(hostile([word], [word, "b", "c"]), outcome="y", search=ald.Search(trees=2))
     for text in (*fragments(audit), str(audit.groups[0].plot_tree())):
         fragment = html5lib.parseFragment(text, namespaceHTMLElements=False)
         assert not [element for element in fragment.iter() if element.tag in ("script", "b")]
@@ -84,5 +86,7 @@ def test_hostile_names(word: str) -> None:
 
 def test_several_rates() -> None:
     """Notions of several rates have all of them in the table."""
-    audit = ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=3)
+    audit = ald.audit(
+        decisions(3000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=3)
+    )
     assert "fnr in / out" in audit._repr_html_()

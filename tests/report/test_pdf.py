@@ -28,12 +28,14 @@ needs_pdftotext = pytest.mark.skipif(
 
 @cache
 def two_rates() -> Audit:
-    return ald.audit(decisions(), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+    return ald.audit(
+        decisions(), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=5)
+    )
 
 
 @cache
 def one_rate() -> Audit:
-    return ald.audit(people(), outcome="y", trees=5)
+    return ald.audit(people(), outcome="y", search=ald.Search(trees=5))
 
 
 def text_of(document: bytes) -> str:
@@ -69,7 +71,7 @@ def test_everything_is_in_it(audit: Audit) -> None:
 @needs_pdftotext
 def test_nothing_found() -> None:
     """Without groups the document says so, and what could have been seen."""
-    audit = ald.audit(people(), outcome="y", trees=2, level=1e-300)
+    audit = ald.audit(people(), outcome="y", search=ald.Search(trees=2), level=1e-300)
     text = text_of(audit.to_pdf())
     assert squeezed("no group was found with a significant disparity") in text
     assert squeezed("What the audit could have seen") in text
@@ -117,7 +119,7 @@ def test_data_is_never_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "secret.txt").write_text(SECRET)
     monkeypatch.chdir(tmp_path)
     for name, level in zip(CODE, reversed(CODE), strict=True):
-        audit = ald.audit(hostile([name], [level, "other", "third"], 120), outcome="y", trees=1)
+        audit = ald.audit(hostile([name], [level, "other", "third"], 120), outcome="y", search=ald.Search(trees=1))
         assert audit.groups
         text = text_of(audit.to_pdf())
         assert SECRET not in text
@@ -125,7 +127,9 @@ def test_data_is_never_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _compiled(name: str, level: str) -> bytes:
-    audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
+    audit = ald.audit(
+        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+    )
     assert audit.groups
     return audit.to_pdf()
 
@@ -167,7 +171,7 @@ def test_endless_names() -> None:
 
 def test_deep_trees() -> None:
     """Pictures of trees are as wide as the page at most, and say what they leave out."""
-    rng_audit = ald.audit(people(4000), outcome="y", trees=3, alpha=0.9)
+    rng_audit = ald.audit(people(4000), outcome="y", search=ald.Search(trees=3, alpha=0.9))
     report = rng_audit.report()
     told = [card["told"] for card in pdf._content(report)["cards"]]
     assert any("The picture stops after 3 splits" in text for text in told)

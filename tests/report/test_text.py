@@ -26,7 +26,7 @@ def unwrapped(text: str) -> str:
 @pytest.mark.parametrize("word", NASTY)
 def test_hostile_names_and_levels(word: str) -> None:
     """Names and levels cannot act on a terminal."""
-    audit = ald.audit(hostile([word], [word, "other", "third"]), outcome="y", trees=3)
+    audit = ald.audit(hostile([word], [word, "other", "third"]), outcome="y", search=ald.Search(trees=3))
     assert audit.groups
     assert not UNPRINTABLE.search(str(audit))
 
@@ -35,7 +35,9 @@ def test_hostile_names_and_levels(word: str) -> None:
 @given(st.text(max_size=10), st.text(max_size=10))
 def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever a name or level holds, text has no control characters."""
-    audit = ald.audit(hostile([name], [level, "other", "third"], 200) | {"y": [0, 1] * 100}, outcome="y", trees=1)
+    audit = ald.audit(
+        hostile([name], [level, "other", "third"], 200) | {"y": [0, 1] * 100}, outcome="y", search=ald.Search(trees=1)
+    )
     forced = Audit.from_json(audit.to_json())
     for shown in (str(forced), forced.to_markdown(), forced.report().headline):
         assert not UNPRINTABLE.search(shown)
@@ -44,7 +46,7 @@ def test_any_names_and_levels(name: str, level: str) -> None:
 def test_hostile_notions() -> None:
     """The words of a notion of one's own are shown with care too."""
     notion = Notion("n\x1b[31m|", (Rate("=k\x1b|", "r\x1b", "tp fp"), Rate("e", "err", "fp", "fp tn")))
-    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, trees=2)
+    audit = ald.audit(decisions(), prediction="predicted", truth="true", notion=notion, search=ald.Search(trees=2))
     for text in (str(audit), audit.to_markdown(), audit.to_csv()):
         assert not UNPRINTABLE.search(text)
     assert not re.search(r"(^|,)[=+@-]", audit.to_csv().splitlines()[0])
@@ -54,7 +56,7 @@ def test_what_a_report_says() -> None:
     """Text and Markdown give the finding, the numbers of people, what was left out, warnings and the limitation."""
     columns = people() | {"k": [1] * 600}
     columns["sex"] = [value if i % 3 else value.lower() for i, value in enumerate(columns["sex"])]
-    audit = ald.audit(columns, outcome="y", trees=5)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=5))
     assert "600 people: 300 for the search, 300 for the tests" in str(audit)
     assert "Left out: k: constant (always '1')." in str(audit)
     for text in (unwrapped(str(audit)), audit.to_markdown().replace("\\", "")):
@@ -67,7 +69,7 @@ def test_nothing_found() -> None:
     """An audit without groups says so, and all its renderings work."""
     columns = people()
     columns["y"] = [i % 2 for i in range(600)]
-    audit = ald.audit(columns, outcome="y", trees=2, level=1e-12)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2), level=1e-12)
     assert audit.groups == ()
     assert "no group was found with a significant disparity" in str(audit)
     assert "Smallest |psi| that these tests find with 80% power in a group of: 1% of people: " in unwrapped(str(audit))

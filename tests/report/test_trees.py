@@ -17,8 +17,10 @@ from tests.tables import decisions, people
 @pytest.fixture(scope="module", params=["outcome", "odds"])
 def audit(request: pytest.FixtureRequest) -> Audit:
     if request.param == "outcome":
-        return ald.audit(people(2000), outcome="y", trees=4, explore=False)
-    return ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=4)
+        return ald.audit(people(2000), outcome="y", search=ald.Search("leaves", trees=4))
+    return ald.audit(
+        decisions(3000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=4)
+    )
 
 
 def test_nodes(audit: Audit) -> None:
@@ -42,7 +44,7 @@ def test_nodes(audit: Audit) -> None:
 
 def test_psi_of_a_node() -> None:
     """psi of a node is its rate minus that of the rest of the sample."""
-    audit = ald.audit(people(2000), outcome="y", trees=2)
+    audit = ald.audit(people(2000), outcome="y", search=ald.Search(trees=2))
     tree = tree_of(audit.forest, 0, audit.notion)
     counts = audit.forest.counts[audit.forest.tree == 0]
     for i, node in enumerate(tree.nodes[1:], 1):
@@ -55,7 +57,7 @@ def test_nodes_of_reports_show_the_people_who_tested() -> None:
     """In reports a node has the people of D2 who satisfy its conditions, and their rates, by a plain mask."""
     columns = people(3000)
     half = np.random.default_rng(7).permutation(np.repeat([0, 1], 1500))
-    audit = ald.audit(columns | {"half": half.tolist()}, outcome="y", trees=3, split="half")
+    audit = ald.audit(columns | {"half": half.tolist()}, outcome="y", search=ald.Search(trees=3), split="half")
     assert audit.groups
     again = Audit.from_json(audit.to_json())
     d2 = {name: np.asarray(values)[half == 1] for name, values in columns.items()}
@@ -96,7 +98,7 @@ def test_paths(audit: Audit) -> None:
 
 def test_branches_say_what_the_split_does() -> None:
     """The words of the last branch are those of the criterion, for leaves one split below the root."""
-    audit = ald.audit(people(2000), outcome="y", trees=4)
+    audit = ald.audit(people(2000), outcome="y", search=ald.Search(trees=4))
     paths = audit.forest.criteria([attribute.size for attribute in audit.forest.attributes])
     for number in range(4):
         tree = tree_of(audit.forest, number, audit.notion)

@@ -10,6 +10,7 @@ import pytest
 
 import ald
 from ald.results.candidates import STRATA_SHOWN
+from tests.flat import audit_flat
 from tests.tables import decisions, people
 
 
@@ -31,7 +32,7 @@ def visits() -> pd.DataFrame:
 
 
 def named(frame: pd.DataFrame, **options: Any) -> ald.Finding:
-    return ald.assess(frame, "sex = F", outcome="y", **options).named[0]
+    return audit_flat(frame, search="none", named_groups="sex = F", outcome="y", **options).named_groups[0]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -76,8 +77,8 @@ def test_strata_of_a_notion_of_two_rates() -> None:
     """Strata show every rate, and psi_crude is the mean of absolute differences, as psi is."""
     columns = decisions(2000) | {"half": ["x", "y"] * 1000}
     roles: dict[str, Any] = {"prediction": "predicted", "truth": "true", "notion": "equalized odds"}
-    (found,) = ald.assess(columns, "group = a", given="half", **roles).named
-    (crude,) = ald.assess(columns, "group = a", **roles).named
+    (found,) = ald.audit(columns, search="none", named_groups="group = a", given="half", **roles).named_groups
+    (crude,) = ald.audit(columns, search="none", named_groups="group = a", **roles).named_groups
     assert found.psi_crude == pytest.approx(crude.psi)
     assert all(set(s.parts) == {"fpr", "fnr"} for s in found.strata)
 
@@ -86,14 +87,14 @@ def test_the_heaviest_strata_are_shown() -> None:
     """Of very many strata the hundred with the largest weights are written out."""
     rng = np.random.default_rng(0)
     columns = people(3000) | {"zip": [f"z{i}" for i in np.minimum(rng.geometric(0.01, 3000), 400)]}
-    (found,) = ald.assess(columns, "sex = F", outcome="y", given="zip").named
+    (found,) = ald.audit(columns, search="none", named_groups="sex = F", outcome="y", given="zip").named_groups
     assert len(found.strata) == STRATA_SHOWN
     assert 0.5 < sum(s.weight for s in found.strata) < 1
 
 
 def test_only_listed_and_named_groups_have_strata() -> None:
     """Candidates that are not listed are written out without strata; those that are, as they are listed."""
-    audit = ald.audit(people(2000), outcome="y", given="member", trees=4, groups=1)
+    audit = ald.audit(people(2000), outcome="y", given="member", search=ald.Search(trees=4), groups=1)
     assert audit.groups
     assert all(found.strata for found in audit.groups)
     listed = {group.criterion: group for group in audit.groups}
@@ -105,7 +106,11 @@ def test_only_listed_and_named_groups_have_strata() -> None:
 def test_trees_of_all_questions_are_numbered_on() -> None:
     """Findings of the second question name trees after those of the first, and the forest has them all."""
     audit = ald.audit(
-        decisions(2000), prediction="predicted", truth="true", notion=["accuracy", "equalized odds"], trees=3
+        decisions(2000),
+        prediction="predicted",
+        truth="true",
+        notion=["accuracy", "equalized odds"],
+        search=ald.Search(trees=3),
     )
     assert len(audit.forest) == 6
     for found in audit.candidates:
@@ -116,7 +121,7 @@ def test_trees_of_all_questions_are_numbered_on() -> None:
 @pytest.mark.parametrize("options", [{}, {"given": "member"}, {"ranking": "magnitude"}])
 def test_a_listed_group_is_the_same_among_the_candidates(options: dict[str, Any]) -> None:
     """A listed group has one interval, the one that allows for its selection, wherever it is shown."""
-    audit = ald.audit(people(1000), outcome="y", trees=3, **options)
+    audit = audit_flat(people(1000), outcome="y", trees=3, **options)
     assert audit.n_candidates > len(audit.groups) > 0
     assert all(group in audit.candidates for group in audit.groups)
     assert all(group.interval_level > 1 - audit.config.level for group in audit.groups)

@@ -49,7 +49,7 @@ def test_dropped_conditions_are_groups_of_their_own() -> None:
 
 def test_curves_count_everyone_once() -> None:
     """The bins of a curve hold everyone of D2 exactly once, and `within` those who satisfy the other conditions."""
-    audit = ald.audit(people(3000), outcome="y", trees=5)
+    audit = ald.audit(people(3000), outcome="y", search=ald.Search(trees=5))
     assert any(len(finding.criterion) > 1 for finding in audit.groups) or audit.groups
     for curve in audit.details.curves:
         assert sum(sum(bin_.counts) for bin_ in curve.bins) == audit.data_summary.rows_assess
@@ -60,7 +60,7 @@ def test_curves_count_everyone_once() -> None:
 
 def test_every_used_attribute_has_a_curve() -> None:
     """There is a curve for each attribute of a listed group, and for no other."""
-    audit = ald.audit(people(3000), outcome="y", trees=5)
+    audit = ald.audit(people(3000), outcome="y", search=ald.Search(trees=5))
     used = {condition.attribute for finding in audit.groups for condition in finding.criterion}
     assert {curve.attribute for curve in audit.details.curves} == used
 
@@ -115,8 +115,11 @@ def test_many_levels() -> None:
 def test_ordered_levels_join_into_runs() -> None:
     """Many ordered levels are joined into runs, named by their first and last level."""
     order = [f"l{i:03}" for i in range(60)]
-    audit = ald.audit({"x": order * 20, "y": [int(i % 60 > 40) for i in range(1200)]}, outcome="y", trees=3,
-                      kinds={"x": order})  # fmt: skip
+    audit = ald.audit(
+        ald.source({"x": order * 20, "y": [int(i % 60 > 40) for i in range(1200)]}, kinds={"x": order}),
+        outcome="y",
+        search=ald.Search(trees=3),
+    )
     (curve,) = audit.details.curves
     assert len(curve.bins) <= BINS
     assert any(len(bin_.levels) == 2 for bin_ in curve.bins)
@@ -131,7 +134,7 @@ def test_a_condition_alone_is_not_dropped() -> None:
 
 def test_nothing_listed_nothing_counted() -> None:
     """An audit without groups has no details."""
-    audit = ald.audit({"x": ["a", "b"] * 100, "y": [0, 0, 1, 1] * 50}, outcome="y", trees=2)
+    audit = ald.audit({"x": ["a", "b"] * 100, "y": [0, 0, 1, 1] * 50}, outcome="y", search=ald.Search(trees=2))
     assert audit.groups == ()
     assert audit.details == Details()
 
@@ -139,14 +142,14 @@ def test_nothing_listed_nothing_counted() -> None:
 @pytest.mark.parametrize("notion", ["equalized odds", "accuracy"])
 def test_documents_keep_details(notion: str) -> None:
     """Details that are read back are those that were written."""
-    audit = ald.audit(decisions(3000), prediction="predicted", truth="true", notion=notion, trees=5)
+    audit = ald.audit(decisions(3000), prediction="predicted", truth="true", notion=notion, search=ald.Search(trees=5))
     assert Audit.from_json(audit.to_json()).details == audit.details
     assert audit.details.curves
 
 
 def test_a_damaged_document() -> None:
     """Details that do not fit the groups are an error."""
-    document = json.loads(ald.audit(people(), outcome="y", trees=3).to_json())
+    document = json.loads(ald.audit(people(), outcome="y", search=ald.Search(trees=3)).to_json())
     for damage in (
         lambda d: d["details"]["dropped"].pop(),
         lambda d: d["details"]["curves"].clear(),
@@ -174,7 +177,9 @@ def test_undefined_stays_undefined() -> None:
 def test_criteria_name_conditions_in_the_same_order() -> None:
     """Dropped conditions come in the order in which the criterion names them, whatever the order of columns."""
     columns = people(3000)
-    audit = ald.audit({name: columns[name] for name in ("sex", "member", "age", "y")}, outcome="y", trees=5)
+    audit = ald.audit(
+        {name: columns[name] for name in ("sex", "member", "age", "y")}, outcome="y", search=ald.Search(trees=5)
+    )
     for finding, entries in zip(audit.groups, audit.details.dropped, strict=True):
         names = [condition.attribute for condition in Criterion(finding.criterion)]
         assert [entry.attribute for entry in entries] in ([], names)

@@ -32,7 +32,9 @@ def an_audit() -> Audit:
     columns["sex"] = [None if i % 11 == 0 else value for i, value in enumerate(columns["sex"])]
     columns["person"] = [f"p{i // 2}" for i in range(600)]
     named = ["sex = F", "30 <= age < 40"]
-    return ald.audit(columns, outcome="y", trees=3, given="member", cluster="person", groups_of_interest=named)
+    return ald.audit(
+        columns, outcome="y", search=ald.Search(trees=3), given="member", cluster="person", named_groups=named
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +48,18 @@ def document() -> dict[str, Any]:
     [
         pytest.param(an_audit(), id="outcome"),
         pytest.param(
-            ald.audit(decisions(), prediction="predicted", truth="true", notion="equalized odds", trees=3), id="odds"
+            ald.audit(
+                decisions(), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=3)
+            ),
+            id="odds",
         ),
-        pytest.param(ald.audit(people(64), outcome="y", trees=1, alpha=1e-9, preset="paper"), id="nothing found"),
-        pytest.param(ald.audit(hostile(["a\nb", "%"], ["<b>", "\x1b[31m", ""]), outcome="y", trees=2), id="hostile"),
+        pytest.param(
+            ald.audit(people(64), outcome="y", search=ald.Search("paper", trees=1, alpha=1e-9)), id="nothing found"
+        ),
+        pytest.param(
+            ald.audit(hostile(["a\nb", "%"], ["<b>", "\x1b[31m", ""]), outcome="y", search=ald.Search(trees=2)),
+            id="hostile",
+        ),
     ],
 )
 def test_documents_keep_audits(audit: Audit) -> None:
@@ -88,7 +98,7 @@ def test_conditions_that_people_name(document: dict[str, Any]) -> None:
 def test_top_level(document: dict[str, Any]) -> None:
     """The document names its schema, the version, and what was asked, found and grown."""
     assert {"schema", "version", "notions", "config", "data", "p_any", "detectable"} <= set(document)
-    assert {"groups", "named", "candidates", "forest"} <= set(document)
+    assert {"groups", "named_groups", "candidates", "forest"} <= set(document)
     assert document["schema"] == 1
     assert document["version"] == ald.__version__
 
@@ -112,7 +122,7 @@ def test_one_line_per_group() -> None:
     lines = audit.to_json().splitlines()
     assert (
         sum(line.startswith('  {"criterion"') for line in lines)
-        == len(audit.groups) + len(audit.named) + audit.n_candidates
+        == len(audit.groups) + len(audit.named_groups) + audit.n_candidates
     )
 
 
@@ -143,7 +153,7 @@ def known_paths(document: dict[str, Any]) -> list[tuple[Any, ...]]:
     """All places that every version of the schema has."""
     return [
         place for place in paths(document)
-        if len(place) < 3 or place[0] not in ("groups", "named", "candidates") or place[2] in REQUIRED
+        if len(place) < 3 or place[0] not in ("groups", "named_groups", "candidates") or place[2] in REQUIRED
     ]  # fmt: skip
 
 
@@ -201,7 +211,9 @@ def test_damaged_entries(document: dict[str, Any], data: st.DataObject) -> None:
 @given(st.text(max_size=15), st.text(max_size=15))
 def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever names and levels hold, the document is ASCII, and comes back as the same words and numbers."""
-    audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
+    audit = ald.audit(
+        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+    )
     assert audit.groups
     text = audit.to_json()
     assert text.isascii()

@@ -23,7 +23,10 @@ def steep(n: int = 4000, seed: int = 0) -> dict[str, Any]:
 def test_a_cut_off_is_no_disparity() -> None:
     """Where outcome and group jump at one value of a legitimate factor, named groups do not differ given it."""
     found = [
-        ald.assess(cutoff(2000, seed)[0], "group = yes", outcome="y", given="score").named[0] for seed in range(80)
+        ald.audit(
+            cutoff(2000, seed)[0], search="none", named_groups="group = yes", outcome="y", given="score"
+        ).named_groups[0]
+        for seed in range(80)
     ]
     assert sum((one.p_value or 1.0) <= 0.05 for one in found) <= 9
 
@@ -34,14 +37,20 @@ def test_a_search_does_not_list_a_cut_off(in_criteria: bool) -> None:
     listed = 0
     for seed in range(40):
         columns, _ = cutoff(2000, seed)
-        audit = ald.audit(columns, outcome="y", given="score", given_in_criteria=in_criteria, seed=seed, trees=5)
+        audit = ald.audit(
+            columns,
+            outcome="y",
+            given=ald.Given("score", in_criteria=in_criteria),
+            seed=seed,
+            search=ald.Search(trees=5),
+        )
         listed += any(all(cut.holds for cut in found.finer) for found in audit.groups)
     assert listed <= 5
 
 
 def test_what_finer_strata_end_is_said() -> None:
     """A finding that is gone, with each class of a factor cut in two, is a warning and a sentence of its card."""
-    audit = ald.audit(steep(), outcome="y", given="score", given_bins=3)
+    audit = ald.audit(steep(), outcome="y", given=ald.Given("score", bins=3))
     (found,) = audit.groups
     (cut,) = found.finer
     assert (cut.factor, cut.strata, cut.holds, cut.turned) == ("score", 6, False, False)
@@ -72,7 +81,9 @@ def test_what_finer_strata_turn_round() -> None:
     yes = rng.random(12_000) < 0.02 + 0.48 * score
     y = rng.random(12_000) < 0.16 + 0.41 * score - 0.15 * yes
     columns = {"score": score, "group": np.where(yes, "yes", "no"), "y": y.astype(int)}
-    (found,) = ald.assess(columns, "group = yes", outcome="y", given="score", given_bins=2).named
+    (found,) = ald.audit(
+        columns, search="none", named_groups="group = yes", outcome="y", given=ald.Given("score", bins=2)
+    ).named_groups
     assert found.psi is not None
     assert found.psi > 0.02
     (cut,) = found.finer
@@ -83,8 +94,14 @@ def test_what_finer_strata_turn_round() -> None:
 
 def test_named_groups_say_it_too() -> None:
     """Named groups are tested on all data, within classes that all data cuts, and warned about in the same way."""
-    asked = ald.assess(steep(), ["group = yes", "region = north"], outcome="y", given="score", given_bins=3)
-    assert [[cut.holds for cut in found.finer] for found in asked.named] == [[False], []]
+    asked = ald.audit(
+        steep(),
+        search="none",
+        named_groups=["group = yes", "region = north"],
+        outcome="y",
+        given=ald.Given("score", bins=3),
+    )
+    assert [[cut.holds for cut in found.finer] for found in asked.named_groups] == [[False], []]
     assert sum("twice as fine" in text for text in asked.warnings) == 1
     assert "the finding ends" in str(asked)
 
@@ -92,13 +109,13 @@ def test_named_groups_say_it_too() -> None:
 def test_every_number_is_cut_finer_by_itself() -> None:
     """With several factors each number is cut in turn; words have no finer cut."""
     columns = steep() | {"other": np.random.default_rng(3).normal(size=4000)}
-    audit = ald.audit(columns, outcome="y", given=["score", "other", "region"], given_bins=3)
+    audit = ald.audit(columns, outcome="y", given=ald.Given(["score", "other", "region"], bins=3))
     assert [cut.factor for cut in audit.groups[0].finer] == ["score", "other"]
     assert [cut.holds for cut in audit.groups[0].finer] == [False, True]
 
 
 def test_documents_keep_finer_cuts() -> None:
     """The document has them, and gives them back."""
-    audit = ald.audit(steep(), outcome="y", given="score", given_bins=3, trees=3)
+    audit = ald.audit(steep(), outcome="y", given=ald.Given("score", bins=3), search=ald.Search(trees=3))
     assert audit.groups[0].finer
     assert ald.Audit.from_json(audit.to_json()) == audit

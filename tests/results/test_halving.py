@@ -15,7 +15,7 @@ from tests.tables import people
 
 def test_answers_are_ranked_with_one_correction() -> None:
     """Two questions are corrected and ordered as one list, of which at most `groups` are listed."""
-    config = AuditConfig(notion="statistical parity", outcome="y", trees=3, explore=False, groups=2)  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", trees=3, search="leaves", groups=2)  # type: ignore[arg-type]
     split = one_halving(coded(people(2000)), config)
     (answer,) = split.answers
     both = rank_answers(split.d1, split.d2, [answer, answer], config)

@@ -22,21 +22,21 @@ def halving(**options: Any) -> tuple[Any, AuditConfig, list[PeopleInMemory]]:
     return split, config, [PeopleInMemory(answer.d2) for answer in split.answers]
 
 
-@pytest.mark.parametrize("explore", [True, False])
-def test_subjects_are_the_listed_groups(explore: bool) -> None:
+@pytest.mark.parametrize("search", ["default", "leaves"])
+def test_subjects_are_the_listed_groups(search: str) -> None:
     """In the order of the list; when exploring, each with the groups that were tested before it."""
-    split, config, seen = halving(explore=explore)
+    split, config, seen = halving(search=search)
     subjects = listed_subjects(split, config, seen)
     assert len(subjects) > 0
     assert [subject.criterion for subject in subjects] == [split.criteria[i] for i in split.chosen]
     for i, subject in zip(split.chosen.tolist(), subjects, strict=True):
-        assert subject.before == (tuple(split.criteria[:i]) if explore else ())
+        assert subject.before == (tuple(split.criteria[:i]) if search == "default" else ())
         assert subject.outcome is None
 
 
 def test_trees_are_those_that_proposed_listed_groups() -> None:
     """Every tree once, and its root has all of D2."""
-    split, _, seen = halving(explore=False)
+    split, _, seen = halving(search="leaves")
     trees = listed_trees(split, seen)
     proposed = split.answers[0].proposed
     assert [tree.tree for tree in trees] == sorted({proposed.tree[i] for i in split.chosen.tolist()})

@@ -22,7 +22,7 @@ def test_named_groups_are_tested_on_everyone() -> None:
     config = AuditConfig(
         notion=NOTIONS["statistical parity"],
         outcome="y",
-        groups_of_interest=("sex = f", "age > 60"),
+        named_groups=("sex = f", "age > 60"),
         adjust="bonferroni",
     )
     roles, columns = Roles(outcome="y"), {"sex": sex, "age": age, "y": y}

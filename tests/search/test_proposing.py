@@ -17,8 +17,8 @@ from tests.tables import people
 
 def test_the_paper_splits_on_errors() -> None:
     """The paper's search of a notion that needs the truth has one rate, that of errors; ours has the notion's own."""
-    for preset, keys in (("paper", ["error"]), (None, ["fpr", "fnr"])):
-        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", preset=preset)
+    for search, keys in (("paper", ["error"]), ("default", ["fpr", "fnr"])):
+        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", search=search)
         (question,) = questions(config)
         assert [rate.key for rate in search_rates(question, config)] == keys
 
@@ -26,7 +26,7 @@ def test_the_paper_splits_on_errors() -> None:
 def test_leaves_are_all_of_the_forest() -> None:
     """Without exploring, every leaf of the forest is proposed, and nothing else."""
     data = coded(people(3000))
-    config = AuditConfig(notion="statistical parity", outcome="y", explore=False, trees=3)  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", search="leaves", trees=3)  # type: ignore[arg-type]
     (question,) = questions(config)
     rngs = [np.random.default_rng(seed) for seed in range(3)]
     forest, proposed = propose_groups(data, question, config, rngs, 1, lambda share: None)

@@ -132,7 +132,7 @@ def test_location_rate(task: Task, least: int) -> None:
 
 def test_seeds_are_consecutive() -> None:
     """Runs are those of consecutive seeds from the first one on, each the same in every experiment."""
-    task = Task(dataset=4, rho=0.2, method="paper")
+    task = Task(dataset=4, rho=0.2, search="paper")
     outcomes = measure(task, 6, first_seed=5, jobs=1)
     assert outcomes[2:] == measure(task, 4, first_seed=7, jobs=1)
     assert outcomes[0] == run(task, 5)

@@ -540,5 +540,5 @@ def assessment_terms(config: AuditConfig) -> Terms:
         threshold=config.threshold,
         direction=config.sign,
         reference=config.reference_kind,
-        exact=config.preset != "paper",
+        exact=config.search != "paper",
     )

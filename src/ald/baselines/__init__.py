@@ -1,6 +1,6 @@
 """The systems that ALD is compared with, each with the same interface: coded data in, ranked criteria out.
 
-`ald audit --method NAME` searches with one of them on D1 and tests what it proposes on D2, as any other search. Those
+`ald audit --search NAME` searches with one of them on D1 and tests what it proposes on D2, as any other search. Those
 that need an attribute named beforehand take it after a colon: `association-tree:sex`.
 """
 
@@ -48,17 +48,17 @@ SYSTEMS = {
 
 
 def get_system(method: str) -> tuple[System, str | None]:
-    """The system that a method names, and the attribute named beforehand, after a colon.
+    """The system that a search names, and the attribute named beforehand, after a colon.
 
     >>> get_system("association-tree:sex")[1]
     'sex'
     """
     name, colon, attribute = str(method).partition(":")
     if name not in SYSTEMS:
-        raise SettingError(f"unknown method {name!r}. {nearest(name, SYSTEMS)}")
+        raise SettingError(f"unknown search {name!r}. {nearest(name, SYSTEMS)}")
     system = SYSTEMS[name]
     if system.needs_attribute and not attribute:
-        raise SettingError(f"method {name!r} needs the attribute to look at, named beforehand: such as {name}:sex")
+        raise SettingError(f"search {name!r} needs the attribute to look at, named beforehand: such as {name}:sex")
     if colon and not system.needs_attribute:
-        raise SettingError(f"method {name!r} looks at all attributes; {method!r} names one")
+        raise SettingError(f"search {name!r} looks at all attributes; {method!r} names one")
     return system, attribute or None

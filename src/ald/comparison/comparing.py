@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,18 +20,20 @@ from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
 from ald.data.coded import AuditData, merge
 from ald.data.columns import from_levels
+from ald.data.inputs.memory import parse_size
+from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
 from ald.data.outcomes import favourable_rows
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
-from ald.data.table import Table
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion, visible
 from ald.groups.membership import count_members
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion
 from ald.notions import CELLS, Notion, RateCounter, get_notion
-from ald.options import AuditConfig
+from ald.options.config import AuditConfig, several
+from ald.options.objects import Source
 from ald.report.summary.sentences import LIMITATION
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import combine_bonferroni, combine_fisher, rounded
@@ -220,20 +222,19 @@ def compare(
     predictions: Sequence[str],
     truth: str,
     favourable: Any = None,
-    attributes: Sequence[str] | None = None,
-    weights: str | None = None,
-    kinds: Mapping[str, str | Sequence[str]] | None = None,
     notion: str | Notion = "equalized odds",
-    groups: int = 3,
+    attributes: str | Sequence[str] | None = None,
+    weights: str | None = None,
     alpha: float = 0.1,
+    groups: int = 3,
     level: float = 0.05,
-    adjust: str = "bh",
+    adjust: Literal["bh", "by", "bonferroni", "none"] = "bh",
     seed: int = 0,
 ) -> Comparison:
     """Which groups gain or lose when the first of two models is replaced by the second.
 
-    predictions: the columns of the first and the second model's predictions, coded as the truth. All other settings
-    are those of `ald.audit`.
+    predictions: the columns of the first and the second model's predictions, coded as the truth. alpha: a node splits
+    while p is below it. All other settings are those of `ald.audit`; `data` may be an `ald.source(...)` too.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -252,9 +253,10 @@ def compare(
     response = paired_response(notion.rates)
     AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level, adjust=adjust,
                 seed=seed)  # fmt: skip
-    roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=kinds,
-                  attributes=None if attributes is None else tuple(attributes))  # fmt: skip
-    paired, summary = _paired(data, roles, second)
+    source = data if isinstance(data, Source) else Source(data=data)
+    roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=source.kinds,
+                  attributes=None if attributes is None else several(attributes))  # fmt: skip
+    paired, summary = _paired(source, roles, second)
     d1, d2 = paired.halves(np.random.default_rng(seed))
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
     criteria = _one_side(candidates(forest, d1).criteria, d1, response)
@@ -276,17 +278,24 @@ def compare(
     )
 
 
-def _paired(data: Any, roles: Roles, second: str) -> tuple[AuditData, DataSummary]:
+def _paired(source: Source, roles: Roles, second: str) -> tuple[AuditData, DataSummary]:
     """Coded people whose cell says 4 * truth + 2 * first prediction + second prediction."""
     if second in (roles.truth, roles.weights, *(roles.attributes or ())):
         raise SettingError(f"column {second!r} cannot be both a prediction and something else")
-    needed = roles.needed
-    table = load(data, None if needed is None else (*needed, second))
+    needed = None if roles.needed is None else (*roles.needed, second)
+    reading = reading_of(roles, {}, parse_size(source.memory_limit), source.query, source.threads or 1)
+    reading = replace(reading, needed=needed, exact=reading.exact | {second})
+    data = source.data
+    if source.engine is not None:
+        from ald.remote.engines.opening import opened
+
+        data = opened(data, source.engine, source.query)
+    table = load(data, needed, reading)
     predicted = favourable_rows(table[second], roles.favourable, "prediction")
     plain = from_levels(second, predicted.astype(np.int64), ("false", "true"), kind="boolean")
     wanted = None if roles.attributes is None else (*roles.attributes, second)
-    columns = Table(columns={**table.columns, second: plain}, n_rows=table.n_rows, source=table.source)
-    prepared = prepare(columns, replace(roles, attributes=wanted), CELLS)
+    table = replace(table, columns={**table.columns, second: plain})
+    prepared = prepare(table, replace(roles, attributes=wanted), CELLS)
     names = [attribute.name for attribute in prepared.data.attributes]
     at = names.index(second)
     kept = [a for a in range(len(names)) if a != at]

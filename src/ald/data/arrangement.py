@@ -54,7 +54,8 @@ def _counts(column: Column, rows: IntArray | None) -> IntArray:
     if len(bad):
         raise ColumnError(
             f"weights {column.name!r} must be whole numbers from 0 on (people per row); found {bad[0]:g}. "
-            f"Fractional weights are not counts: for a survey, say survey_weights={column.name!r}."
+            f"Fractional weights are not counts: for a survey, say weights=ald.SurveyWeights({column.name!r}) "
+            f"(command line: --survey-weights {column.name})."
         )
     if (values[column.codes] * (1 if rows is None else rows)).sum() >= 2**53:
         raise ColumnError(f"weights {column.name!r} add up to more people than can be counted exactly")

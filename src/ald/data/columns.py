@@ -98,7 +98,7 @@ class Column:
         if kind == "ordinal":
             raise ColumnError(
                 f"column {self.name!r} holds words, and their order is not known. Give it, lowest first: "
-                f"kinds={{{self.name!r}: [...]}} (command line: --kind '{self.name}=low<mid<high')"
+                f"ald.source(data, kinds={{{self.name!r}: [...]}}) (command line: --kind '{self.name}=low<mid<high')"
             )
         raise ColumnError(f"column {self.name!r} of kind {self.kind} cannot be read as {kind!r}")
 
@@ -449,6 +449,6 @@ def _joint_order(first: Column, second: Column) -> list[str]:
     if [level for level in longer if level in set(shorter)] != list(shorter):
         raise ColumnError(
             f"the levels of {first.name!r} are ordered differently in both data sets. Give their order, lowest first: "
-            f"kinds={{{first.name!r}: [...]}}"
+            f"ald.source(data, kinds={{{first.name!r}: [...]}})"
         )
     return list(longer)

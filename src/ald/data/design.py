@@ -18,7 +18,7 @@ class Design:
     same with one of the factors cut twice as fine, for each that can be. clusters: number of the cluster (such as a
     person with several rows). weights: survey weight of each of the row's people. half: 0 for the search, 1 for the
     assessment. reference: whether the row belongs to the group that others are compared with. named: the same, for
-    every group that the user asked about.
+    every named group.
     """
 
     strata: IntArray | None = None

@@ -57,7 +57,7 @@ def repeated_rows(data: AuditData) -> list[str]:
 _ADVICE = (
     "Copies are not independent people, and make chance look like disparity. If a person has several rows, say "
     "cluster=... (whose row it is); if rows were repeated to give them weight, keep each once, with its number as "
-    "weights=... (people) or survey_weights=...; if they are mere copies, remove them."
+    "weights=... (people, or ald.SurveyWeights); if they are mere copies, remove them."
 )
 
 

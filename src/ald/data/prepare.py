@@ -25,7 +25,7 @@ from ald.data.identifiers import (
 )
 from ald.data.outcomes import OutcomeSummary, confusion_cells, outcome_summaries
 from ald.data.roles import Roles
-from ald.data.strata import Given, Strata, check_strata, default_bins, in_strata
+from ald.data.strata import Factors, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
 from ald.groups.criterion import KINDS, Criterion
@@ -77,7 +77,7 @@ class DataSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """Coded data, its summary, and the groups of interest.
+    """Coded data, its summary, and the named groups.
 
     given: legitimate factors, which are cut where the search's half says (None without any). whole: all data within
     strata that it cuts itself, and what these mean: for groups that were named, and for what is said of the data.
@@ -87,7 +87,7 @@ class Prepared:
     summary: DataSummary
     whole: AuditData
     strata: Strata | None = None
-    given: Given | None = None
+    given: Factors | None = None
     named: tuple[Criterion, ...] = ()
 
 
@@ -151,14 +151,14 @@ def prepare(
         weights=weights,
         half=own_halves(table, roles, half, clusters),
         reference=None if reference is None else marked(table, reference, people, "reference"),
-        named=tuple(marked(table, criterion, people, "group of interest") for criterion in named),
+        named=tuple(marked(table, criterion, people, "named group") for criterion in named),
     )
     data = encode(columns, cells, counts, len(cell_names), design)
     if roles.cluster is None and roles.weights is None:
         warnings.extend(repeated_rows(data))
     whole, strata, given = data, None, None
     if factors:
-        given = Given(factors=tuple(factor for factor, _ in factors), bins=roles.given_bins or default_bins(total))
+        given = Factors(factors=tuple(factor for factor, _ in factors), bins=roles.given_bins or default_bins(total))
         strata, (whole,) = in_strata([data], given, data)
         warnings.extend(check_strata(strata, whole))
     cell_counts = data.cell_counts()

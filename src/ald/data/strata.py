@@ -24,7 +24,7 @@ _SILENT = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Given:
+class Factors:
     """Legitimate factors before they are cut, and the number of classes that numbers among them are cut into."""
 
     factors: tuple[Attribute, ...]
@@ -76,7 +76,7 @@ def default_bins(people: int) -> int:
     return int(np.clip(round(people ** (1 / 3)), *BINS))
 
 
-def in_strata(parts: Sequence[AuditData], given: Given, by: AuditData) -> tuple[Strata, list[AuditData]]:
+def in_strata(parts: Sequence[AuditData], given: Factors, by: AuditData) -> tuple[Strata, list[AuditData]]:
     """Parts of the data with their strata, which are cut where the outcomes of `by` change.
 
     Strata are all combinations of the factors' classes that occur. Attributes that are factors have the classes as

@@ -47,7 +47,7 @@ from ald.remote.engines.protocols import Blocks
 from ald.remote.spread import PreparedSpread, prepare_spread
 from ald.results.details import Details
 from ald.results.finding import Finding
-from ald.results.halving import Overlaps, Split
+from ald.results.halving import Halving, Overlaps
 from ald.results.listed import listed_details, listed_subjects
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.forest.growth import grow
@@ -86,8 +86,8 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
         "cluster": roles.cluster,
         "given": roles.given,
         "reference": config.reference if config.reference_kind == "group" else None,
-        "groups_of_interest": config.groups_of_interest,
-        "method": config.method,
+        "named_groups": config.named_groups,
+        "search": config.system,
         "repeats": config.repeats if config.repeats > 1 else None,
     }
     for option, value in asked.items():
@@ -132,11 +132,11 @@ class RemoteRows:
         """Those that hashes draw, from the audit's own seed."""
         return self._halves
 
-    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+    def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         """There is one halving only."""
         return {}
 
-    def details(self, halving: Split) -> Details:
+    def details(self, halving: Halving) -> Details:
         """Curves, dropped conditions and trees of the listed groups, counted now, each by one job."""
         people = [self._halves.view_d2(answer.question) for answer in halving.answers]
         subjects = listed_subjects(halving, self._config, people)

@@ -30,7 +30,7 @@ class Audit:
     """The result of an audit.
 
     groups: the listed findings, best first: groups with a significant disparity. May be empty.
-    named: the groups of interest, in the order given, whatever was found of them.
+    named_groups: those that the user named, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
     significant: the places of all significant groups among the candidates, the listed ones first.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
@@ -39,13 +39,13 @@ class Audit:
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
     input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
-    profile: what a law asks to be counted, if that was asked for.
+    profile: what a law asks to be counted, of `ald.profile`; otherwise None.
     """
 
     config: AuditConfig
     data_summary: DataSummary
     groups: tuple[Finding, ...]
-    named: tuple[Finding, ...]
+    named_groups: tuple[Finding, ...]
     forest: Forest
     detectable: tuple[Detectable, ...]
     p_any: float
@@ -57,7 +57,7 @@ class Audit:
     _details: Details | Callable[[], Details] = field(repr=False)
 
     def __post_init__(self) -> None:
-        for group in (*self.groups, *self.named):
+        for group in (*self.groups, *self.named_groups):
             group.at_home(self)
 
     @cached_property

@@ -19,7 +19,7 @@ from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
 from ald.results import finer
 from ald.results.finding import Also, Finding, Finer, StratumResult, finding
-from ald.results.halving import Answer, Split, overlaps
+from ald.results.halving import Answer, Halving, overlaps
 from ald.statistics.basics import rounded
 
 # Strata shown per finding: those with the largest weights.
@@ -32,7 +32,7 @@ class Results(Sequence[Finding]):
 
     config: AuditConfig
     attributes: tuple[Attribute, ...]
-    split: Split
+    split: Halving
     stability: dict[int, float]
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Results(Sequence[Finding]):
         2005), and hold no difference just where their test does not reject.
         """
         n, level = len(self.split.significant), self.config.level
-        selects = (self.config.explores or self.config.method is not None) and self.config.adjust != "none"
+        selects = (self.config.explores or self.config.system is not None) and self.config.adjust != "none"
         return level * n / self.split.tested if selects and n else level
 
     def findings(self, which: Sequence[int]) -> tuple[Finding, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import pairwise
 from math import isfinite
 from types import NoneType
@@ -19,6 +19,7 @@ from ald.errors import InputError, shorten
 from ald.groups.tree import Forest
 from ald.notions import Notion, Rate
 from ald.options import AuditConfig
+from ald.options.table import AUDIT_OPTIONS
 from ald.profiles import Profile
 from ald.results.details import Details
 from ald.results.finding import Finding
@@ -102,7 +103,7 @@ _DOCUMENT = {
         "favourable": (str, NoneType, [_TEXT]),
         **dict.fromkeys(("prediction", "truth", "cluster", "survey_weights"), _TEXT),
         "given": [str],
-        "groups_of_interest": [str],
+        "named_groups": [str],
     },
     "data": {
         "rows": int,
@@ -118,7 +119,7 @@ _DOCUMENT = {
     "p_any": float,
     "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
     "groups": [_FINDING],
-    "named": [_FINDING],
+    "named_groups": [_FINDING],
     "details": {
         "curves": [
             {
@@ -190,17 +191,17 @@ def reduced_to_dict(audit: Audit, candidates: int) -> dict[str, Any]:
 
 
 def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dict[str, Any]:
-    config = {field.name: getattr(audit.config, field.name) for field in fields(AuditConfig) if field.name != "notion"}
+    keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
     return {
         "schema": SCHEMA,
         "version": __version__,
         "notions": [_plain(asdict(notion)) for notion in audit.config.notions],
-        "config": _plain(config),
+        "config": _plain({key: getattr(audit.config, key) for key in keys}),
         "data": _plain(asdict(audit.data_summary)),
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
         "groups": [finding.to_dict() for finding in audit.groups],
-        "named": [finding.to_dict() for finding in audit.named],
+        "named_groups": [finding.to_dict() for finding in audit.named_groups],
         "details": _plain(audit.details.to_dict()),
         "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
@@ -221,7 +222,7 @@ def audit_to_json(audit: Audit) -> str:
     document = audit_to_dict(audit)
     lines = []
     for key, value in document.items():
-        if key in ("groups", "named", "candidates") and value:
+        if key in ("groups", "named_groups", "candidates") and value:
             rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
             lines.append(f"{_dump(key)}: [\n{rows}\n]")
         else:
@@ -273,7 +274,7 @@ def audit_from_json(text: str | bytes) -> Audit:
                 }
             ),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
-            named=tuple(Finding.from_dict(entry) for entry in document["named"]),
+            named_groups=tuple(Finding.from_dict(entry) for entry in document["named_groups"]),
             forest=Forest.from_dict(document["forest"]),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
@@ -327,7 +328,7 @@ def _is(value: Any, shape: Any) -> bool:
 def _check_sizes(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
-    for entry in (*document["groups"], *document["named"], *document["candidates"]):
+    for entry in (*document["groups"], *document["named_groups"], *document["candidates"]):
         keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]

@@ -21,11 +21,11 @@ from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import joined
 from ald.results.finding import Finding, Finer, p_text
-from ald.results.halving import Answer, Split
+from ald.results.halving import Answer, Halving
 from ald.statistics.basics import adjust, rounded
 
 
-def of_listed(split: Split, config: AuditConfig) -> dict[int, tuple[Finer, ...]]:
+def of_listed(split: Halving, config: AuditConfig) -> dict[int, tuple[Finer, ...]]:
     """Per listed group what is left of it with each of the factors cut twice as fine, all else being equal."""
     chosen, places = split.chosen.tolist(), split.places
     out: dict[int, list[Finer]] = {i: [] for i in chosen}
@@ -63,7 +63,7 @@ def of_named(
     strata: Strata | None,
     config: AuditConfig,
 ) -> list[list[tuple[Finer, ...]]]:
-    """Per question and group of interest what is left of it, where it is significant."""
+    """Per question and named group what is left of it, where it is significant."""
     terms = replace(assessment_terms(config), exact=True)
     out: list[list[tuple[Finer, ...]]] = [[()] * len(masks) for _ in asked]
     for number, factor in enumerate(() if strata is None else strata.finer):

@@ -39,7 +39,7 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Split:
+class Halving:
     """Search, assessment and ranking for one halving.
 
     scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
@@ -98,7 +98,7 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
 
 def rank_answers(
     d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
-) -> Split:
+) -> Halving:
     """All candidates in order, with one correction, and those that are listed."""
     scores = joined([answer.assessment for answer in answers], config.adjust)
     criteria = all_criteria([answer.proposed for answer in answers])
@@ -109,7 +109,7 @@ def rank_answers(
         replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
         for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
     )
-    return Split(
+    return Halving(
         d1=d1,
         d2=d2,
         answers=corrected,

@@ -8,16 +8,16 @@ from dataclasses import replace
 from ald.assess.assessment import assessment_terms
 from ald.options import AuditConfig
 from ald.results.details import Details, People, Subject, TreePeople, details, people_of_trees
-from ald.results.halving import Split
+from ald.results.halving import Halving
 
 
-def listed_details(split: Split, config: AuditConfig, people: Sequence[People]) -> Details:
+def listed_details(split: Halving, config: AuditConfig, people: Sequence[People]) -> Details:
     """What reports show beyond the findings, and the trees of listed groups as D2 sees them. people: D2, per answer."""
     shown = details(listed_subjects(split, config, people), assessment_terms(config))
     return replace(shown, trees=listed_trees(split, people))
 
 
-def listed_subjects(split: Split, config: AuditConfig, people: Sequence[People]) -> list[Subject]:
+def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People]) -> list[Subject]:
     """The listed groups with what a report needs to show them."""
     several, out = len(config.outcomes) > 1, []
     for number, own in (split.places[i] for i in split.chosen.tolist()):
@@ -34,7 +34,7 @@ def listed_subjects(split: Split, config: AuditConfig, people: Sequence[People])
     return out
 
 
-def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ...]:
+def listed_trees(split: Halving, people: Sequence[People]) -> tuple[TreePeople, ...]:
     """The trees of listed groups as D2 sees them."""
     places, first = [split.places[i] for i in split.chosen.tolist()], 0
     out: list[TreePeople] = []

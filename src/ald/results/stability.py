@@ -11,14 +11,14 @@ from ald.data.strata import in_classes
 from ald.groups.derived import extended
 from ald.groups.membership import correlation, member_mask
 from ald.ranking import Scores
-from ald.results.halving import Split
+from ald.results.halving import Halving
 from ald.statistics.basics import adjust, rounded
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
 
 
-def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
+def stability(splits: Sequence[Halving], data: AuditData) -> dict[int, float]:
     """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
     lists = []
     for split in splits:

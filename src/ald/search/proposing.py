@@ -30,7 +30,7 @@ _PATTERNS = 8
 
 def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
     """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
-    if config.preset == "paper" and question.notion.needs_truth:
+    if config.search == "paper" and question.notion.needs_truth:
         return (ERROR,)
     return question.notion.rates
 
@@ -48,9 +48,9 @@ def propose_groups(
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
-    if config.method is not None:
+    if config.system is not None:
         systems = importlib.import_module("ald.baselines.interface")
-        proposed, forest = systems.propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
+        proposed, forest = systems.propose(config.system, d1, rates, rngs[0], alpha=config.alpha)
         return forest, proposed
     strata = d1.design.strata
     references = 1 if d1.design.reference is None else 2
@@ -102,8 +102,8 @@ def why_none(d1: AuditData, question: Question, config: AuditConfig) -> str:
     ]  # fmt: skip
     if len(same) == len(rates.rates):
         return " and ".join(same)
-    if config.method is not None:
-        return f"{config.method} proposes none"
+    if config.system is not None:
+        return f"{config.system} proposes none"
     if not config.explores:
         return f"no tree finds a split at alpha {config.alpha:g}"
     least = smallest_group(d1.total)

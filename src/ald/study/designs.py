@@ -24,6 +24,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, BoolArray, IntArray
 from ald._core.threads import available_threads
 from ald.auditing import audit
+from ald.options.objects import Source, SurveyWeights, options_of
 
 Columns = dict[str, AnyArray]
 
@@ -69,7 +70,7 @@ def survey(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any]]:
     """Unhappy women and happy northerners answer more often; weights make up for it."""
     columns = _attributes(3 * n, rng)
     columns["y"] = _drawn(np.full(3 * n, 0.4), rng)
-    return _answered(columns, n, rng), {"survey_weights": "weight"}
+    return _answered(columns, n, rng), {"weights": SurveyWeights("weight")}
 
 
 def survey_clusters(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any]]:
@@ -79,7 +80,7 @@ def survey_clusters(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str
     columns["region"] = columns["region"][household]
     columns["y"] = _drawn(rng.beta(1.0, 1.5, household.max() + 1)[household], rng)
     columns["household"] = np.char.add("h", household.astype(str))
-    return _answered(columns, n, rng), {"survey_weights": "weight", "cluster": "household"}
+    return _answered(columns, n, rng), {"weights": SurveyWeights("weight"), "cluster": "household"}
 
 
 def _answered(columns: Columns, n: int, rng: np.random.Generator) -> Columns:
@@ -107,9 +108,9 @@ def run(scenario: str, n: int, respected: bool, seed: int) -> bool:
     """Whether an audit of one random data set lists anything."""
     columns, options = SCENARIOS[scenario](n, np.random.default_rng(seed))
     if not respected:
-        columns = {name: values for name, values in columns.items() if name not in options.values()}
+        columns = {name: values for name, values in columns.items() if name not in options_of(options).values()}
         options = {}
-    return bool(audit(columns, outcome="y", seed=seed, threads=1, **options).groups)
+    return bool(audit(Source(data=columns, threads=1), outcome="y", seed=seed, **options).groups)
 
 
 def measure(scenario: str, runs: int, n: int, *, respected: bool, jobs: int | None = None) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from multiprocessing import get_context
+from typing import Any
 
 import click
 
@@ -21,9 +22,10 @@ from ald._core.threads import available_threads
 from ald.auditing import audit
 from ald.datasets import make_synthetic
 from ald.groups.criterion import Condition, Criterion, Interval, Levels
+from ald.options.objects import Source
 
 TOLERANCE = 3.6  # years: 5 % of the span of ages
-METHODS = {"default": None, "paper": "paper"}
+SEARCHES = ("default", "paper")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class Task:
     rho: float = 0.2
     width: float = 24.0
     irrelevant: int = 0
-    method: str = "default"
+    search: str = "default"
     level: float = 0.05
 
 
@@ -50,9 +52,10 @@ class Outcome:
 def run(task: Task, seed: int) -> Outcome:
     """One random data set, audited."""
     data = make_synthetic(task.dataset, rho=task.rho, width=task.width, irrelevant=task.irrelevant, seed=seed)
-    roles = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
+    roles: dict[str, Any] = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
-    result = audit(data, **roles, notion=notion, preset=METHODS[task.method], level=task.level, seed=seed, threads=1)  # type: ignore[arg-type]
+    source = Source(data=data, threads=1)
+    result = audit(source, **roles, notion=notion, search=task.search, level=task.level, seed=seed)
     return judged(task, [finding.criterion for finding in result.groups])
 
 
@@ -145,7 +148,7 @@ def measure(task: Task, runs: int, first_seed: int = 0, jobs: int | None = None)
 @click.option("--irrelevant", type=int, default=0, show_default=True, help="Irrelevant attributes added.")
 @click.option("--runs", type=int, default=100, show_default=True, help="Random data sets.")
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
-@click.option("--method", type=click.Choice(list(METHODS)), default="default", show_default=True, help="Search.")
+@click.option("--search", type=click.Choice(SEARCHES), default="default", show_default=True, help="Search.")
 @click.option("--level", type=float, default=0.05, show_default=True, help="Level of the list.")
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -13,6 +13,7 @@ from ald._core.arrays import AnyArray, FloatArray
 from ald.auditing import audit
 from ald.datasets import load_adult, load_compas
 from ald.groups.criterion import Criterion, Levels
+from ald.options import objects
 from ald.report.words import p_value
 from ald.statistics.basics import chi2_2x2, chi2_log_sf, combine_fisher
 from ald.study.systems import SAME_PEOPLE
@@ -144,7 +145,9 @@ def _searched(setting: str, columns: dict[str, AnyArray], groups: Sequence[Crite
     masks = [group.mask(columns) for group in groups]
     exactly = nearly = 0
     for seed in range(HALVINGS):
-        found = [finding.criterion for finding in audit(columns, seed=seed, threads=1, **options).groups]
+        found = [
+            finding.criterion for finding in audit(objects.Source(data=columns, threads=1), seed=seed, **options).groups
+        ]
         exactly += any(criterion in groups for criterion in found)
         # Membership of the paper's groups is neither empty nor everyone, and that of listed groups is not either.
         alike = (np.corrcoef(criterion.mask(columns), mask)[0, 1] for criterion in found for mask in masks)
@@ -175,11 +178,17 @@ def adult_table() -> PublicTable:
             ),
         ),
         listed=(
-            ("ALD with the paper's settings", _listed(columns, preset="paper", **settings)),
+            ("ALD with the paper's settings", _listed(columns, search="paper", **settings)),
             ("ALD", _listed(columns, **settings)),
         ),
         searches=tuple(
-            _searched(f"{labels}, alpha {alpha:g}", table, ADULT_GROUPS, preset="paper", alpha=alpha, **settings)
+            _searched(
+                f"{labels}, alpha {alpha:g}",
+                table,
+                ADULT_GROUPS,
+                search=objects.Search("paper", alpha=alpha),
+                **settings,
+            )
             for labels, table in (("correct labels", columns), ("mislabelled test rows", wrong))
             for alpha in (0.1, 1.0)
         ),
@@ -198,7 +207,7 @@ def _compas() -> dict[str, AnyArray]:
 
 def compas_tree() -> str:
     """The search tree of the group that the paper's search lists first on COMPAS, as SVG."""
-    first = audit(_compas(), preset="paper", alpha=1.0, **_COMPAS_SETTINGS).groups[0]
+    first = audit(_compas(), search=objects.Search("paper", alpha=1.0), **_COMPAS_SETTINGS).groups[0]
     return str(first.plot_tree(levels=None))
 
 
@@ -217,11 +226,14 @@ def compas_table() -> PublicTable:
         ),
         counted=(("all rows", tuple(odds(group, columns, prediction, truth) for group in COMPAS_GROUPS)),),
         listed=(
-            ("ALD with the paper's settings, alpha 0.1", _listed(columns, preset="paper", **settings)),
-            ("ALD with the paper's settings, alpha 1", _listed(columns, preset="paper", alpha=1.0, **settings)),
+            ("ALD with the paper's settings, alpha 0.1", _listed(columns, search="paper", **settings)),
+            (
+                "ALD with the paper's settings, alpha 1",
+                _listed(columns, search=objects.Search("paper", alpha=1.0), **settings),
+            ),
             (
                 "the same, ranked by magnitude",
-                _listed(columns, preset="paper", alpha=1.0, ranking="magnitude", **settings),
+                _listed(columns, search=objects.Search("paper", alpha=1.0), ranking="magnitude", **settings),
             ),
             ("ALD", _listed(columns, **settings)),
             ("ALD, ranked by magnitude", _listed(columns, ranking="magnitude", **settings)),
@@ -230,8 +242,8 @@ def compas_table() -> PublicTable:
             f"In {_first_is_african_american(columns, settings | options)} of {HALVINGS} random halvings {words} "
             "lists African-American, alone or with Native American, or everyone else, first."
             for words, options in (
-                ("ALD with the paper's settings and alpha 0.1", {"preset": "paper"}),
-                ("ALD with the paper's settings and alpha 1", {"preset": "paper", "alpha": 1.0}),
+                ("ALD with the paper's settings and alpha 0.1", {"search": "paper"}),
+                ("ALD with the paper's settings and alpha 1", {"search": objects.Search("paper", alpha=1.0)}),
                 ("ALD", {}),
             )
         ),
@@ -245,7 +257,7 @@ def _first_is_african_american(columns: dict[str, AnyArray], settings: dict[str,
     accepted = (group, {"African-American"}, races - group, races - {"African-American"})
     found = 0
     for seed in range(HALVINGS):
-        groups = audit(columns, seed=seed, threads=1, **settings).groups
+        groups = audit(objects.Source(data=columns, threads=1), seed=seed, **settings).groups
         if groups:
             (condition,) = groups[0].criterion
             found += set(getattr(condition, "levels", ())) in accepted

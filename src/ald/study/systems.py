@@ -27,6 +27,7 @@ from ald.groups.derived import extended
 from ald.groups.membership import correlation, member_mask
 from ald.groups.rules import decode, named_in
 from ald.notions import OUTCOME_CELLS, SELECTION, RateCounter
+from ald.options.objects import Source
 from ald.study.location import Task, judged
 
 LISTED = 3
@@ -58,7 +59,7 @@ class Compared:
 
 def _audited(task: Task, seed: int, **options: object) -> Result:
     data = make_synthetic(task.dataset, rho=task.rho, width=task.width, seed=seed)
-    result = audit(data, outcome="y", seed=seed, threads=1, **options)  # type: ignore[arg-type]
+    result = audit(Source(data=data, threads=1), outcome="y", seed=seed, **options)  # type: ignore[arg-type]
     return _result(task, [finding.criterion for finding in result.groups])
 
 
@@ -111,22 +112,22 @@ COMPARED = {
     for system in (
         Compared(key="ald", label="ALD", run=_audited),
         # The reference lists its first three groups whether significant or not.
-        Compared(key="ald-paper", label="ALD (paper's settings, untested list)", run=partial(_audited, preset="paper",
+        Compared(key="ald-paper", label="ALD (paper's settings, untested list)", run=partial(_audited, search="paper",
                  level=1.0), is_tested=False),
-        Compared(key="subset-scan", label="subset scan", run=partial(_audited, method="subset-scan")),
+        Compared(key="subset-scan", label="subset scan", run=partial(_audited, search="subset-scan")),
         Compared(key="subset-scan-untested", label="subset scan (our penalty, untested)",
                  run=partial(_untested, method="subset-scan"), is_tested=False),
         # The authors' software has practically no penalty and ten starts unless told otherwise.
         Compared(key="subset-scan-published", label="subset scan (as published)",
                  run=partial(_untested, method="subset-scan", penalty=0.0, restarts=10), is_tested=False),
-        Compared(key="instability-tree", label="instability tree", run=partial(_audited, method="instability-tree")),
+        Compared(key="instability-tree", label="instability tree", run=partial(_audited, search="instability-tree")),
         Compared(key="instability-tree-published", label="instability tree (as published)",
                  run=partial(_untested, method="instability-tree"), is_tested=False),
         Compared(key="gerrymandering", label="linear auditor (as published)",
                  run=partial(_untested, method="gerrymandering"), is_tested=False),
-        Compared(key="ctree", label="ALD with ctree", run=partial(_audited, method="ctree")),
-        Compared(key="chaid", label="ALD with CHAID", run=partial(_audited, method="chaid")),
-        Compared(key="cart", label="ALD with CART", run=partial(_audited, method="cart")),
-        Compared(key="random-forest", label="ALD with a random forest", run=partial(_audited, method="random-forest")),
+        Compared(key="ctree", label="ALD with ctree", run=partial(_audited, search="ctree")),
+        Compared(key="chaid", label="ALD with CHAID", run=partial(_audited, search="chaid")),
+        Compared(key="cart", label="ALD with CART", run=partial(_audited, search="cart")),
+        Compared(key="random-forest", label="ALD with a random forest", run=partial(_audited, search="random-forest")),
     )
 }  # fmt: skip

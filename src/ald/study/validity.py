@@ -22,7 +22,8 @@ import numpy as np
 from ald._core.arrays import AnyArray, FloatArray
 from ald._core.threads import available_threads
 from ald.auditing import audit
-from ald.options import RANKINGS
+from ald.options.objects import Source
+from ald.options.table import AUDIT_OPTIONS
 from ald.results.finding import Finding
 
 SCENARIOS = ("null-3", "null-20", "rare", "planted")
@@ -92,7 +93,7 @@ def run(scenario: str, n: int, ranking: str, seed: int) -> Outcome:
     rng = np.random.default_rng(seed)
     columns, rate = make(scenario, n, rng)
     data = columns | {"y": (rng.random(n) < rate).astype(np.int64)}
-    result = audit(data, outcome="y", seed=seed, threads=1, ranking=ranking)
+    result = audit(Source(data=data, threads=1), outcome="y", seed=seed, ranking=ranking)  # type: ignore[arg-type]
     false, covered, found = 0, 0, False
     for finding in result.groups:
         if scenario == "planted":
@@ -138,7 +139,7 @@ def measure(
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
 def main(scenario: tuple[str, ...], runs: int, people: int, first_seed: int, jobs: int | None) -> None:
     for name in scenario or SCENARIOS:
-        for ranking in RANKINGS if name == "planted" else ("confidence",):
+        for ranking in AUDIT_OPTIONS["ranking"].choices if name == "planted" else ("confidence",):
             result = measure(name, runs, people, ranking, jobs, first_seed)
             shown = {key: round(value, 4) for key, value in result.items() if value == value}
             click.echo(json.dumps({"scenario": name, "ranking": ranking, "people": people} | shown))

@@ -197,13 +197,16 @@ def test_same_audit_as_of_a_file(server: str, tmp_path: Path, monkeypatch: pytes
     with dbapi.connect(server) as connection, connection.cursor() as cursor:
         cursor.execute(QUERY.replace("income", "income::float8 as income"))
         parquet.write_table(cursor.fetch_arrow_table(), tmp_path / "x.parquet")
-    expected = ald.audit(tmp_path / "x.parquet", outcome="approved", trees=5)
+    expected = ald.audit(tmp_path / "x.parquet", outcome="approved", search=ald.Search(trees=5))
     assert expected.groups
-    found = ald.audit(server, query=QUERY, outcome="approved", trees=5)
+    found = ald.audit(ald.source(server, query=QUERY), outcome="approved", search=ald.Search(trees=5))
     assert found.to_json() == expected.to_json()
     assert found.input_sha256 is None
     monkeypatch.setattr(Reading, "is_large", lambda self, rows, columns: True)
-    assert ald.audit(server, query=QUERY, outcome="approved", trees=5).to_json() == expected.to_json()
+    assert (
+        ald.audit(ald.source(server, query=QUERY), outcome="approved", search=ald.Search(trees=5)).to_json()
+        == expected.to_json()
+    )
 
 
 def test_command_line(server: str) -> None:
@@ -218,20 +221,23 @@ def test_command_line(server: str) -> None:
 def test_two_databases(server: str) -> None:
     """One query serves two databases, one for the search and one for the assessment; profiles count both."""
     later = f"{server}?options=-csearch_path%3Dlater"
-    audit = ald.audit(split=(server, later), query=QUERY, outcome="approved", trees=5, profile="nyc-ll144",
-                      profile_columns={"sex": "sex"})  # fmt: skip
+    audit = ald.profile(
+        "nyc-ll144", split=(server, later), outcome="approved", search=ald.Search(trees=5), columns={"sex": "sex"}
+    )
     assert audit.data_summary.rows == 6000
     assert audit.profile is not None
     (table,) = audit.profile.tables
     assert [(category.names, category.people, category.selected) for category in table.categories] == [
         (("f",), 2000, 1000), (("m",), 4000, 2000)]  # fmt: skip
     with pytest.raises(ald.SettingError, match="unless both are databases"):
-        ald.audit(split=(server, {"sex": ["f", "m"], "approved": [0, 1]}), query=QUERY, outcome="approved")
+        ald.audit(split=(server, {"sex": ["f", "m"], "approved": [0, 1]}), outcome="approved")
 
 
 def test_group_in_words(server: str) -> None:
     """Groups that one names are tested on the result of a query."""
-    named = ald.assess(server, "sex = f and age > 40", query=QUERY, outcome="approved").named[0]
+    named = ald.audit(
+        ald.source(server, query=QUERY), search="none", named_groups="sex = f and age > 40", outcome="approved"
+    ).named_groups[0]
     assert named.size == sum(20 + i % 40 > 40 and i % 3 == 0 for i in range(1, 3001))
 
 
@@ -248,7 +254,7 @@ def test_group_in_words(server: str) -> None:
 def test_nothing_is_written(server: str, query: str, said: str) -> None:
     """Queries that write are refused, also those that no rollback takes back."""
     with pytest.raises(InputError, match=said):
-        ald.audit(server, query=query, outcome="approved")
+        ald.audit(ald.source(server, query=query), outcome="approved")
     assert load(server, None, Reading(query="select * from decisions")).n_rows == 3000
     assert load(server, None, Reading(query="select is_called from numbers"))["is_called"].words() == ["False"]
 
@@ -271,7 +277,7 @@ def test_nothing_is_written(server: str, query: str, said: str) -> None:
 def test_wrong_queries(server: str, query: str, said: str) -> None:
     """What is wrong with a query is said in the server's words, without the password."""
     with pytest.raises(InputError, match=said) as caught:
-        ald.audit(server, query=query, outcome="approved")
+        ald.audit(ald.source(server, query=query), outcome="approved")
     assert "pa55" not in str(caught.value)
     assert "ann:***@127.0.0.1" in str(caught.value)
 
@@ -284,7 +290,7 @@ def test_wrong_places(server: str) -> None:
         ("postgresql://ann:pa55@127.0.0.1:1/x", "Connection refused"),
     ):
         with pytest.raises(InputError, match=said) as caught:
-            ald.audit(address, query="select 1", outcome="approved")
+            ald.audit(ald.source(address, query="select 1"), outcome="approved")
         assert not any(secret in str(caught.value) for secret in ("pa55", "pa66"))
 
 
@@ -301,7 +307,7 @@ def test_addresses_that_cannot_be_read(address: str) -> None:
     """A password that breaks the address is not shown either."""
     pytest.importorskip("adbc_driver_postgresql")
     with pytest.raises(InputError, match="cannot connect to postgresql://ann") as caught:
-        ald.audit(address, query="select 1", outcome="approved")
+        ald.audit(ald.source(address, query="select 1"), outcome="approved")
     assert not any(secret in str(caught.value) for secret in ("pa55", "word@", "zzz"))
 
 
@@ -310,7 +316,7 @@ def test_plain_characters_in_passwords(password: str) -> None:
     """Where a character of a password breaks the address, no part of it is shown, and the error says what to do."""
     pytest.importorskip("adbc_driver_postgresql")
     with pytest.raises(InputError, match="must be percent-encoded in a password") as caught:
-        ald.audit(f"postgresql://ann:{password}@127.0.0.1:1/x", query="select 1", outcome="approved")
+        ald.audit(ald.source(f"postgresql://ann:{password}@127.0.0.1:1/x", query="select 1"), outcome="approved")
     assert "hunter2" not in str(caught.value)
     assert not re.search(r"\bab\b", str(caught.value))
 
@@ -323,7 +329,7 @@ def test_passwords_in_what_the_server_says(server: str) -> None:
         connection.commit()
     address = server.replace(f"ann:{ENCODED}", "bob:base")
     with pytest.raises(InputError, match=r'bob:\*\*\*@.* failed: relation "\*\*\*line" does not exist'):
-        ald.audit(address, query="select * from baseline", outcome="approved")
+        ald.audit(ald.source(address, query="select * from baseline"), outcome="approved")
 
 
 def test_query_and_address_belong_together() -> None:
@@ -331,13 +337,13 @@ def test_query_and_address_belong_together() -> None:
     with pytest.raises(SettingError, match="say what to select"):
         ald.audit("postgresql://ann:secret@h/x", outcome="y")
     with pytest.raises(SettingError, match="needs a database"):
-        ald.audit({"y": [0, 1]}, query="select 1", outcome="y")
+        ald.audit(ald.source({"y": [0, 1]}, query="select 1"), outcome="y")
     with pytest.raises(SettingError, match="query must be a text"):
-        ald.audit("postgresql://h/x", query=1, outcome="y")  # type: ignore[arg-type]
+        ald.audit(ald.source("postgresql://h/x", query=1), outcome="y")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="--query does not go with --assess-on"):
-        ald.audit(split=("postgresql://h/x", {"y": [0, 1]}), query="select 1", outcome="y")
+        ald.audit(split=("postgresql://h/x", {"y": [0, 1]}), outcome="y")
     with pytest.raises(InputError, match="PostgreSQL is known") as caught:
-        ald.audit("mysql://ann:secret@h/x", query="select 1", outcome="y")
+        ald.audit(ald.source("mysql://ann:secret@h/x", query="select 1"), outcome="y")
     assert "secret" not in str(caught.value)
 
 
@@ -346,4 +352,4 @@ def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
     monkeypatch.setitem(sys.modules, "adbc_driver_postgresql.dbapi", None)
     with pytest.raises(SettingError, match=r"pip install 'ald-audit\[sql\]'"):
-        ald.audit("postgresql://h/x", query="select 1", outcome="y")
+        ald.audit(ald.source("postgresql://h/x", query="select 1"), outcome="y")

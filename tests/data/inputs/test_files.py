@@ -21,6 +21,7 @@ from ald import ColumnError, InputError
 from ald.data.columns import Column
 from ald.data.inputs.files import read_file
 from ald.data.table import Table
+from tests.flat import audit_flat
 
 
 def read(folder: Path, content: str | bytes, name: str = "x.csv", only: list[str] | None = None) -> Table:
@@ -214,7 +215,7 @@ def test_pipes_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.csv")
     for options in ({}, {"engine": "dask"}):
         with pytest.raises(InputError, match="is a pipe or a device; write what comes out of it to a file"):
-            ald.audit(tmp_path / "x.csv", outcome="y", **options)
+            audit_flat(tmp_path / "x.csv", outcome="y", **options)
 
 
 def test_only_some_columns(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def test_a_file_that_changes_while_it_is_read(
 
     monkeypatch.setattr(files, "read_file", read_and_change)
     calls: dict[str, Callable[[], Any]] = {
-        "audit": lambda: ald.audit(path, outcome="y", trees=2),
-        "assess": lambda: ald.assess(path, "age > 40", outcome="y"),
-        "halves": lambda: ald.audit(split=(str(path), str(path)), outcome="y", trees=2),
+        "audit": lambda: ald.audit(path, outcome="y", search=ald.Search(trees=2)),
+        "assess": lambda: ald.audit(path, search="none", named_groups="age > 40", outcome="y"),
+        "halves": lambda: ald.audit(split=(str(path), str(path)), outcome="y", search=ald.Search(trees=2)),
         "compare": lambda: ald.compare(path, predictions=["a", "b"], truth="y"),
     }
     with pytest.raises(InputError, match=r"the file 'x\.csv' changed while it was read: try again"):
@@ -81,7 +81,7 @@ def test_a_file_that_changes_after_it_was_read(tmp_path: Path, monkeypatch: pyte
         return arrange(*arguments)
 
     monkeypatch.setattr(pipeline, "arrange", change_and_arrange)
-    assert ald.audit(path, outcome="y", trees=2).input_sha256 == digest
+    assert ald.audit(path, outcome="y", search=ald.Search(trees=2)).input_sha256 == digest
 
 
 def test_a_file_that_changes_between_two_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_a_file_that_changes_between_two_readings(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(auditing, "count_profile", count_and_change)
     with pytest.raises(InputError, match="changed while it was read"):
-        ald.audit(path, outcome="y", trees=2, profile="eu-ai-act")
+        ald.profile("eu-ai-act", path, outcome="y", search=ald.Search(trees=2))
 
 
 def test_being_read_is_no_change(tmp_path: Path) -> None:

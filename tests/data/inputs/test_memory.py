@@ -29,7 +29,7 @@ def test_sizes(size: str | int, n: int | None) -> None:
 def test_what_is_no_limit(size: Any) -> None:
     """Anything else is refused, and so is less than an audit takes at least."""
     with pytest.raises(SettingError, match="memory_limit must be"):
-        ald.audit({"a": [1], "y": [0]}, outcome="y", memory_limit=size)
+        ald.audit(ald.source({"a": [1], "y": [0]}, memory_limit=size), outcome="y")
 
 
 def test_machine() -> None:

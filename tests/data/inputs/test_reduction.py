@@ -18,6 +18,7 @@ from ald.data.inputs.files import read_file
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.relation import ROWS, connected, whole
 from ald.data.inputs.sources import load_halves
+from tests.flat import audit_flat
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_long_identifiers_of_clusters_stay_different(tmp_path: Path) -> None:
     short = written(tmp_path, columns, "short.parquet")
     long = written(tmp_path, columns | {"person": columns["person"] + 2**60}, "long.parquet")
     options: dict[str, Any] = {"outcome": "y", "attributes": ["age", "sex"], "cluster": "person", "trees": 3}
-    first, second = (ald.audit(path, **options) for path in (short, long))
+    first, second = (audit_flat(path, **options) for path in (short, long))
     assert [group.p_value for group in first.groups] == pytest.approx([group.p_value for group in second.groups])
     assert first.groups
 
@@ -106,8 +107,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "survey weights": {"survey_weights": "weight"},
     "split": {"split": "half"},
     "kinds": {"kinds": {"age": "ordinal", "factor": "nominal"}},
-    "groups in words": {"reference": "age > 24", "groups_of_interest": ["sex = F and seen > 2020-06-01 08:30:16"]},
-    "paper": {"preset": "paper"},
+    "groups in words": {"reference": "age > 24", "named_groups": ["sex = F and seen > 2020-06-01 08:30:16"]},
+    "paper": {"search": "paper"},
     "cluster": {"cluster": "person"},
 }
 
@@ -115,7 +116,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def audited(path: str, options: dict[str, Any]) -> str:
     taken = {options.get(role) for role in ("cluster", "survey_weights", "weights", "split")}
     attributes = ["age", "sex", "hired", "seen", "member", "grade", "ratio", "factor"]
-    found = ald.audit(path, outcome="y", attributes=[a for a in attributes if a not in taken], trees=5, **options)
+    found = audit_flat(path, outcome="y", attributes=[a for a in attributes if a not in taken], trees=5, **options)
     return found.to_json()
 
 
@@ -196,7 +197,7 @@ def test_bins_are_the_only_difference(tmp_path: Path) -> None:
 def test_groups_in_words_are_exact(tmp_path: Path, group: str) -> None:
     """A group in words has exactly its members, although its bounds lie within bins otherwise."""
     columns = numbers()
-    named = ald.assess(written(tmp_path, columns), group, outcome="y").named[0]
+    named = ald.audit(written(tmp_path, columns), search="none", named_groups=group, outcome="y").named_groups[0]
     assert named.size == ald.Criterion.parse(group, columns).mask(columns).sum()
 
 
@@ -275,5 +276,5 @@ def test_workspace_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     data = tmp_path / "data"
     data.mkdir()
-    ald.audit(written(data, numbers()), outcome="y", memory_limit="1GB")
+    ald.audit(ald.source(written(data, numbers()), memory_limit="1GB"), outcome="y")
     assert [entry.name for entry in tmp_path.iterdir()] == ["data"]

@@ -90,18 +90,18 @@ DOORS: dict[str, Callable[[Path, dict[str, Any]], Any]] = {
 
 @pytest.fixture(scope="module")
 def expected() -> str:
-    return ald.audit(people(), outcome="y", trees=5).to_json()
+    return ald.audit(people(), outcome="y", search=ald.Search(trees=5)).to_json()
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_same_bytes_through_every_door(tmp_path: Path, expected: str, door: str) -> None:
     """The same data gives the same audit, byte by byte, whatever carries it."""
-    assert ald.audit(DOORS[door](tmp_path, people()), outcome="y", trees=5).to_json() == expected
+    assert ald.audit(DOORS[door](tmp_path, people()), outcome="y", search=ald.Search(trees=5)).to_json() == expected
 
 
 def test_kinds_are_inferred() -> None:
     """Each attribute of the table has the kind that its values say."""
-    audit = ald.audit(people(), outcome="y", trees=2)
+    audit = ald.audit(people(), outcome="y", search=ald.Search(trees=2))
     assert {entry.name: entry.kind for entry in audit.data_summary.attributes} == {
         "age": "numeric", "sex": "nominal", "hired": "date", "seen": "datetime", "member": "boolean",
         "score": "numeric"}  # fmt: skip
@@ -110,7 +110,9 @@ def test_kinds_are_inferred() -> None:
 def test_kinds_can_be_overridden() -> None:
     """kinds= decides how a column is read, and conditions follow it."""
     kinds: dict[str, Any] = {"age": "nominal", "sex": ["M", "F"], "hired": "ordinal"}
-    audit = ald.audit(people(), outcome="y", trees=5, attributes=["age", "sex", "hired"], kinds=kinds)
+    audit = ald.audit(
+        ald.source(people(), kinds=kinds), outcome="y", search=ald.Search(trees=5), attributes=["age", "sex", "hired"]
+    )
     assert [entry.kind for entry in audit.data_summary.attributes] == ["nominal", "ordinal", "ordinal"]
     assert {condition.kind for finding in audit.candidates for condition in finding.criterion} <= {"nominal", "ordinal"}
 
@@ -121,7 +123,7 @@ def test_cut_points_of_times_are_readable(column: str) -> None:
     columns = people(2000)
     middle = sorted(columns[column])[1000]
     columns["y"] = [int(value > middle) if i % 7 else 0 for i, value in enumerate(columns[column])]
-    audit = ald.audit(columns, outcome="y", attributes=[column], trees=5)
+    audit = ald.audit(columns, outcome="y", attributes=[column], search=ald.Search(trees=5))
     condition = audit.groups[0].to_dict()["conditions"][0]
     bound = condition["lower"] or condition["upper"]
     assert bound[:7] == str(middle)[:7]
@@ -131,7 +133,7 @@ def test_cut_points_of_times_are_readable(column: str) -> None:
 @pytest.mark.parametrize("door", ["csv", "parquet", "json lines", "pandas", "pandas times", "polars lazy", "pyarrow"])
 def test_masks_agree_between_doors(tmp_path: Path, door: str) -> None:
     """A criterion found in one source selects the same rows in every other."""
-    audit = ald.audit(people(), outcome="y", trees=5)
+    audit = ald.audit(people(), outcome="y", search=ald.Search(trees=5))
     data = DOORS[door](tmp_path, people())
     for finding in audit.candidates[:30]:
         np.testing.assert_array_equal(finding.criterion.mask(data), finding.criterion.mask(people()))
@@ -160,7 +162,7 @@ def pandas_filter(criterion: ald.Criterion, frame: pd.DataFrame) -> pd.Series:
 def test_masks_are_what_the_words_say() -> None:
     """Criterion.mask equals a filter written in pandas, for every candidate."""
     frame = pd.DataFrame(people())
-    audit = ald.audit(frame, outcome="y", trees=10, preset="paper")
+    audit = ald.audit(frame, outcome="y", search=ald.Search("paper", trees=10))
     assert audit.n_candidates > 5
     for finding in audit.candidates:
         np.testing.assert_array_equal(finding.criterion.mask(frame), pandas_filter(finding.criterion, frame))
@@ -182,7 +184,7 @@ def second_half(columns: dict[str, Any]) -> pd.DataFrame:
 
 def test_sizes_are_those_of_a_filter_of_the_second_half() -> None:
     """A finding's size is the number of people of D2 that a filter written in pandas selects, for every candidate."""
-    audit = ald.audit(people(), outcome="y", trees=10, preset="paper")
+    audit = ald.audit(people(), outcome="y", search=ald.Search("paper", trees=10))
     frame = second_half(people())
     assert frame["count"].sum() == audit.data_summary.rows_assess
     assert audit.n_candidates > 5
@@ -200,7 +202,7 @@ def test_a_finding_of_public_data_can_be_looked_up() -> None:
     outcome = table.names[-1]
     favourable = table[outcome].words()[-1]
     try:
-        audit = ald.audit(path, outcome=outcome, favourable=favourable, trees=5)
+        audit = ald.audit(path, outcome=outcome, favourable=favourable, search=ald.Search(trees=5))
     except ald.ColumnError as error:
         pytest.skip(f"this copy of Adult has another outcome: {error}")
     frame = pd.read_csv(path, skipinitialspace=False, na_values=[""], keep_default_na=False)

@@ -21,6 +21,7 @@ from ald import ColumnError, InputError
 from ald.data.inputs.reading import Reading
 from ald.remote.engines.opening import opened
 from tests.engine_data import awkward
+from tests.flat import audit_flat
 from tests.remote.test_distributed import everything
 from tests.sampling import hashed_sampling
 
@@ -56,7 +57,7 @@ def test_csv(tmp_path: Path, name: str, delimiter: str, breaks: bool) -> None:
     """Zip codes, words for nothing, dates, times, quotes and line breaks are read as without an engine."""
     path = tmp_path / name
     awkward(path, delimiter=delimiter, breaks=breaks)
-    assert ald.audit(path, engine="dask", **OPTIONS).to_json() == ald.audit(path, **OPTIONS).to_json()
+    assert audit_flat(path, engine="dask", **OPTIONS).to_json() == audit_flat(path, **OPTIONS).to_json()
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl", "a.jsonl.gz"])
@@ -69,7 +70,7 @@ def test_packed_and_json(tmp_path: Path, name: str) -> None:
         frame.assign(ok=frame["ok"].astype(int)).to_json(path, orient="records", lines=True)
     else:
         frame.to_csv(path, index=False)
-    assert ald.audit(path, engine="dask", **OPTIONS).to_json() == ald.audit(path, **OPTIONS).to_json()
+    assert audit_flat(path, engine="dask", **OPTIONS).to_json() == audit_flat(path, **OPTIONS).to_json()
 
 
 @pytest.mark.usefixtures("in_blocks")
@@ -78,9 +79,9 @@ def test_level_by_level(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     awkward(path, breaks=False)
     with hashed_sampling():
-        expected = ald.audit(path, **OPTIONS)
+        expected = audit_flat(path, **OPTIONS)
     with mock.patch.object(Reading, "most_cells", 100):
-        found = ald.audit(path, engine="dask", **OPTIONS)
+        found = audit_flat(path, engine="dask", **OPTIONS)
     assert everything(found) == everything(expected)
     assert set(expected.data_summary.warnings) < set(found.data_summary.warnings)
 
@@ -91,7 +92,7 @@ def test_bins_of_text(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": rng.normal(size=9000), "ok": rng.integers(0, 2, 9000)})
     frame.loc[::10, "x"] = np.nan
     frame.to_csv(tmp_path / "a.csv", index=False)
-    (attribute,) = ald.audit(tmp_path / "a.csv", engine="dask", **OPTIONS).data_summary.attributes
+    (attribute,) = audit_flat(tmp_path / "a.csv", engine="dask", **OPTIONS).data_summary.attributes
     assert attribute.kind == "numeric"
     assert attribute.missing == 900
     assert attribute.distinct <= 4096
@@ -101,7 +102,7 @@ def test_files_elsewhere() -> None:
     """Of a text file that is not on this machine Dask finds the types, and a warning says so."""
     with fsspec.open("memory://ald/a.csv", "w") as file:
         file.write("sex,ok\n" + "f,1\nm,0\nf,0\nm,1\n" * 100)
-    found = ald.audit("memory://ald/a.csv", engine="dask", **OPTIONS)
+    found = audit_flat("memory://ald/a.csv", engine="dask", **OPTIONS)
     (warning,) = (text for text in found.data_summary.warnings if "memory://ald/a.csv" in text)
     assert "were inferred by Dask" in warning
 
@@ -113,7 +114,7 @@ def test_files_elsewhere() -> None:
 def test_places_that_cannot_be_read(address: str, said: str) -> None:
     """A missing file system is an error in one line, without the password."""
     with pytest.raises(InputError, match=said) as caught:
-        ald.audit(address, engine="dask", outcome="y")
+        ald.audit(ald.source(address, engine="dask"), outcome="y")
     assert str(caught.value).startswith("Dask cannot read ")
     assert "pa55word" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -124,7 +125,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, said in (("a.parquet", "Dask cannot read .*Parquet"), ("a.csv", "'a.csv' cannot be read as CSV.*UTF-8")):
         (tmp_path / name).write_bytes(b"a,b\n\xff\xfe,1\n")
         with pytest.raises(InputError, match=said) as caught:
-            ald.audit(tmp_path / name, engine="dask", outcome="b")
+            ald.audit(ald.source(tmp_path / name, engine="dask"), outcome="b")
         assert "\n" not in str(caught.value)
 
 
@@ -145,8 +146,8 @@ def test_bytes(tmp_path: Path) -> None:
     codes = np.random.default_rng(0).integers(0, 3, 2000)
     frame = pd.DataFrame({"x": [bytes([250 + code]) for code in codes], "ok": codes % 2})
     frame.to_parquet(tmp_path / "a.parquet")
-    found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
-    assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()
+    found = audit_flat(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert found.to_json() == audit_flat(tmp_path / "a.parquet", **OPTIONS).to_json()
     assert [attribute.distinct for attribute in found.data_summary.attributes] == [3]
 
 
@@ -166,9 +167,9 @@ def test_nested_values(tmp_path: Path, value: Any, type_: pa.DataType, kind: str
     schema = pa.schema({"x": type_, "z": pa.int64(), "ok": pa.int64()})
     pq.write_table(pa.Table.from_pandas(frame, schema), tmp_path / "a.parquet")
     with pytest.raises(ColumnError, match=rf"^column 'x' of the data holds values of type {kind}, which") as caught:
-        ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+        audit_flat(tmp_path / "a.parquet", engine="dask", **OPTIONS)
     assert "\n" not in str(caught.value)
-    found = ald.audit(tmp_path / "a.parquet", engine="dask", attributes=["z"], **OPTIONS)
+    found = audit_flat(tmp_path / "a.parquet", engine="dask", attributes=["z"], **OPTIONS)
     assert found.data_summary.rows == 1000
 
 
@@ -177,8 +178,8 @@ def test_half_floats(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=2000).astype(np.float16), "ok": rng.integers(0, 2, 2000)})
     frame.to_parquet(tmp_path / "a.parquet")
-    found = ald.audit(tmp_path / "a.parquet", engine="dask", **OPTIONS)
-    assert found.to_json() == ald.audit(tmp_path / "a.parquet", **OPTIONS).to_json()
+    found = audit_flat(tmp_path / "a.parquet", engine="dask", **OPTIONS)
+    assert found.to_json() == audit_flat(tmp_path / "a.parquet", **OPTIONS).to_json()
 
 
 @pytest.mark.filterwarnings("ignore:Warning bz2 compression:UserWarning")

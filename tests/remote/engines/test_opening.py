@@ -11,6 +11,7 @@ import pytest
 import ald
 from ald import AldError, InputError, SettingError
 from tests.engine_data import decisions
+from tests.flat import audit_flat
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "tsv", "jsonl"])
@@ -25,7 +26,7 @@ def test_files_of_dask(tmp_path: Path, ending: str) -> None:
     else:
         frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
     options: dict[str, Any] = {"outcome": "hired", "trees": 2}
-    assert ald.audit(path, engine="dask", **options).to_json() == ald.audit(frame, **options).to_json()
+    assert audit_flat(path, engine="dask", **options).to_json() == audit_flat(frame, **options).to_json()
 
 
 def test_two_files(tmp_path: Path) -> None:
@@ -34,20 +35,20 @@ def test_two_files(tmp_path: Path) -> None:
     paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
     for i, path in enumerate(paths):
         frame[i::2].to_parquet(path)
-    found = ald.audit(split=tuple(map(str, paths)), engine="dask", outcome="hired", trees=2)
+    found = ald.audit(split=tuple(map(str, paths)), outcome="hired", search=ald.Search(trees=2))
     assert found.data_summary.rows == 2000
 
 
 def test_unknown(tmp_path: Path) -> None:
     """Engines, endings and files that there are not are named, with what there is."""
     with pytest.raises(SettingError, match=r"unknown engine 'sparc'\. Did you mean 'spark'"):
-        ald.audit("a.parquet", engine="sparc", outcome="y")
+        ald.audit(ald.source("a.parquet", engine="sparc"), outcome="y")
     with pytest.raises(InputError, match=r"cannot tell the format of 'a.xlsx'.*\.parquet"):
-        ald.audit("a.xlsx", engine="spark", outcome="y")
+        ald.audit(ald.source("a.xlsx", engine="spark"), outcome="y")
     with pytest.raises(InputError, match="no file"):
-        ald.audit(tmp_path / "a.parquet", engine="spark", outcome="y")
+        ald.audit(ald.source(tmp_path / "a.parquet", engine="spark"), outcome="y")
     with pytest.raises(SettingError, match="give a DataFrame of the engine without it"):
-        ald.audit({"y": [0, 1]}, engine="spark", outcome="y")
+        ald.audit(ald.source({"y": [0, 1]}, engine="spark"), outcome="y")
 
 
 @pytest.mark.parametrize(
@@ -62,14 +63,14 @@ def test_unknown(tmp_path: Path) -> None:
 def test_databases(address: str, options: dict[str, str]) -> None:
     """A database or a query does not go with an engine; no password is shown."""
     with pytest.raises(AldError, match="A database or a query does not go with an engine") as caught:
-        ald.audit(address, engine="dask", outcome="y", **options)
+        audit_flat(address, engine="dask", outcome="y", **options)
     assert "s3cret" not in str(caught.value)
 
 
 def test_addresses_are_no_engines() -> None:
     """An address in place of an engine is shown without its password."""
     with pytest.raises(SettingError, match=r"unknown engine 'postgresql://ann:\*\*\*@h'"):
-        ald.audit("a.csv", engine="postgresql://ann:s3cret@h", outcome="y")
+        ald.audit(ald.source("a.csv", engine="postgresql://ann:s3cret@h"), outcome="y")
 
 
 @pytest.mark.parametrize("engine", ["spark", "dask"])
@@ -85,4 +86,4 @@ def test_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: 
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(SettingError, match=rf"pip install 'ald-audit\[{engine}\]'"):
-        ald.audit(tmp_path / "a.parquet", engine=engine, outcome="y")
+        ald.audit(ald.source(tmp_path / "a.parquet", engine=engine), outcome="y")

@@ -17,6 +17,7 @@ from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load
 from ald.remote.engines.opening import opened
 from tests.engine_data import awkward, decisions
+from tests.flat import audit_flat
 from tests.remote.engines.test_dask_files import FEW, write
 from tests.remote.test_distributed import everything
 from tests.remote.test_lazy import many_values
@@ -70,13 +71,13 @@ def test_two_workers(session: Any) -> None:
     "options",
     [
         {"outcome": "hired", "trees": 5},
-        {"outcome": "hired", "given": "size", "split": "remote", "trees": 5, "groups_of_interest": "age > 40"},
+        {"outcome": "hired", "given": "size", "split": "remote", "trees": 5, "named_groups": "age > 40"},
     ],
 )
 def test_counts_that_come_back(session: Any, path: Path, options: dict[str, Any]) -> None:
     """Where the counts fit into memory, the audit is that of the data in memory, byte by byte."""
-    expected = ald.audit(decisions(), **options)
-    assert ald.audit(read(session, path), **options).to_json() == expected.to_json()
+    expected = audit_flat(decisions(), **options)
+    assert audit_flat(read(session, path), **options).to_json() == expected.to_json()
 
 
 def test_bins(session: Any, tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_settings_are_put_back(session: Any) -> None:
 def test_level_by_level(session: Any, path: Path) -> None:
     """Where they do not, the cluster counts level by level: as one machine does, with one job per level."""
     with hashed_sampling():
-        expected = ald.audit(decisions(), **OPTIONS)
+        expected = audit_flat(decisions(), **OPTIONS)
     before = {name: session.conf.get(name) for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")}
     levels: list[int] = []
 
@@ -139,7 +140,7 @@ def test_level_by_level(session: Any, path: Path) -> None:
 
     session.sparkContext.setJobGroup("levels", "an audit")
     with mock.patch.object(Reading, "most_cells", 100):
-        found = ald.audit(read(session, path), progress=progress, **OPTIONS)
+        found = audit_flat(read(session, path), progress=progress, **OPTIONS)
     session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert everything(found) == everything(expected)
     assert len(levels) >= 3
@@ -150,18 +151,18 @@ def test_level_by_level(session: Any, path: Path) -> None:
 
 def test_leaves(session: Any, path: Path) -> None:
     """The paper's search too: all leaves are counted by one job."""
-    options = OPTIONS | {"preset": "paper", "trees": 2}
+    options = OPTIONS | {"search": "paper", "trees": 2}
     with hashed_sampling():
-        expected = ald.audit(decisions(), **options)
+        expected = audit_flat(decisions(), **options)
     with mock.patch.object(Reading, "most_cells", 100):
-        assert everything(ald.audit(read(session, path), **options)) == everything(expected)
+        assert everything(audit_flat(read(session, path), **options)) == everything(expected)
 
 
 def test_files(session: Any, cluster: SparkCluster, path: Path) -> None:
     """A file is read by Spark if it is asked to, by the session that there is."""
     options = {"outcome": "hired", "trees": 2, "attributes": ["age", "sex"]}
-    expected = ald.audit(decisions(), **options).to_json()
-    assert ald.audit(str(path), engine=cluster.address, **options).to_json() == expected
+    expected = audit_flat(decisions(), **options).to_json()
+    assert audit_flat(str(path), engine=cluster.address, **options).to_json() == expected
 
 
 def test_text_files(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:
@@ -174,8 +175,8 @@ def test_text_files(session: Any, cluster: SparkCluster, tmp_path: Path) -> None
     try:
         for name, outcome in (("a.csv", "ok"), ("b.csv", "ok"), ("c.jsonl", "hired")):
             options = {"outcome": outcome, "trees": 2}
-            found = ald.audit(tmp_path / name, engine=cluster.address, **options)
-            assert found.to_json() == ald.audit(tmp_path / name, **options).to_json(), name
+            found = audit_flat(tmp_path / name, engine=cluster.address, **options)
+            assert found.to_json() == audit_flat(tmp_path / name, **options).to_json(), name
     finally:
         session.conf.set("spark.sql.session.timeZone", before)
 
@@ -188,7 +189,7 @@ def test_types_that_spark_finds(session: Any, cluster: SparkCluster, tmp_path: P
     (folder / "1.csv").write_text(f"at,text,ok\n{rows}")
     session.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
-        found = ald.audit(folder, engine=cluster.address, outcome="ok", trees=2)
+        found = ald.audit(ald.source(folder, engine=cluster.address), outcome="ok", search=ald.Search(trees=2))
     finally:
         session.conf.set("spark.sql.session.timeZone", "UTC")
     assert [(a.name, a.kind, a.distinct) for a in found.data_summary.attributes] == [
@@ -240,7 +241,7 @@ def test_files_that_cannot_be_read(session: Any, cluster: SparkCluster, tmp_path
     (tmp_path / "a.parquet").write_text("hello")
     for name in (str(tmp_path / "a.parquet"), "s3a://AKIA:pa55word@bucket/a.parquet"):
         with pytest.raises(InputError, match=r"^Spark cannot read ") as caught:
-            ald.audit(name, engine=cluster.address, outcome="y")
+            ald.audit(ald.source(name, engine=cluster.address), outcome="y")
         assert "\n" not in str(caught.value)
         assert "pa55word" not in str(caught.value)
 
@@ -263,7 +264,7 @@ def test_what_cannot_be_audited(session: Any, path: Path) -> None:
 def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
     """A worker that is killed while trees grow changes nothing: its rows are coded again by the other one."""
     with hashed_sampling():
-        expected = ald.audit(decisions(), **OPTIONS)
+        expected = audit_flat(decisions(), **OPTIONS)
     told = 0
 
     def progress(step: str, share: float) -> None:
@@ -274,7 +275,7 @@ def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
 
     try:
         with mock.patch.object(Reading, "most_cells", 100):
-            found = ald.audit(read(session, path), progress=progress, **OPTIONS)
+            found = audit_flat(read(session, path), progress=progress, **OPTIONS)
     finally:
         left = len(cluster.workers)
         cluster.add_worker()

@@ -34,7 +34,7 @@ def no_session() -> Any:
 def test_no_address(path: str, address: str) -> None:
     """What cannot be the address of a master is refused before Spark starts."""
     with pytest.raises(SettingError, match="is no address of a Spark master, such as spark://host:7077"):
-        ald.audit(path, engine=address, outcome="y")
+        ald.audit(ald.source(path, engine=address), outcome="y")
 
 
 def test_no_master(path: str) -> None:
@@ -44,7 +44,11 @@ def test_no_master(path: str) -> None:
         port = free.getsockname()[1]
     said: list[str] = []
     with pytest.raises(InputError, match=f"no Spark master answers at 'spark://127.0.0.1:{port}': Connection refused"):
-        ald.audit(path, engine=f"spark://127.0.0.1:{port}", outcome="y", progress=lambda step, share: said.append(step))
+        ald.audit(
+            ald.source(path, engine=f"spark://127.0.0.1:{port}"),
+            outcome="y",
+            progress=lambda step, share: said.append(step),
+        )
     assert said == ["load"]
 
 

@@ -22,12 +22,14 @@ NAME = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def audit() -> Audit:
-    return ald.audit(people(4000), outcome="y", trees=6)
+    return ald.audit(people(4000), outcome="y", search=ald.Search(trees=6))
 
 
 @pytest.fixture(scope="module")
 def odds() -> Audit:
-    return ald.audit(decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+    return ald.audit(
+        decisions(3000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=5)
+    )
 
 
 def parsed(svg: Markup) -> ElementTree.Element:

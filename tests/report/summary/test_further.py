@@ -18,6 +18,7 @@ import ald
 from ald import Audit
 from ald.report.summary.law import profile_sections
 from ald.report.summary.sentences import FURTHER, further
+from tests.flat import audit_flat
 from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.tables import people
 
@@ -27,7 +28,7 @@ TOLD = "1 further group is significant, but the list ends after 1: with groups=2
 @cache
 def one_listed(**options: Any) -> Audit:
     """Age and sex matter, and one group is listed."""
-    return ald.audit(people(2000), outcome="y", trees=5, groups=1, **options)
+    return audit_flat(people(2000), outcome="y", trees=5, groups=1, **options)
 
 
 def plain(page: str) -> str:
@@ -54,7 +55,7 @@ def test_formats_say_that_there_are_more(name: str) -> None:
     shown = squeezed(FORMATS[name](one_listed()))
     assert squeezed(TOLD) in shown
     assert name == "notebook" or squeezed("sex = F") in shown
-    whole = ald.audit(people(2000), outcome="y", trees=5, groups=2)
+    whole = ald.audit(people(2000), outcome="y", search=ald.Search(trees=5), groups=2)
     assert "further group" not in " ".join(FORMATS[name](whole).split())
 
 
@@ -68,8 +69,8 @@ def test_the_document_says_that_there_are_more() -> None:
 
 def test_further_groups_are_those_that_are_significant_and_not_listed() -> None:
     """The listed and the further groups are the candidates with a corrected p up to the level, in ranked order."""
-    for options in ({}, {"preset": "paper"}, {"explore": False}, {"ranking": "magnitude"}, {"method": "cart"}):
-        audit = ald.audit(people(2000), outcome="y", trees=5, groups=1, **options)
+    for options in ({}, {"search": "paper"}, {"search": "leaves"}, {"ranking": "magnitude"}, {"search": "cart"}):
+        audit = audit_flat(people(2000), outcome="y", trees=5, groups=1, **options)
         level = audit.config.level
         expected = tuple(one for one in audit.candidates if one.p_adjusted is not None and one.p_adjusted <= level)
         assert (*audit.groups, *audit.further()) == expected
@@ -80,13 +81,13 @@ def test_further_groups_are_those_that_are_significant_and_not_listed() -> None:
 
 def test_a_list_without_repetition_may_hold_them_all_after_another_search() -> None:
     """Where the number of groups decides what is searched for, that is said; elsewhere a longer list holds all."""
-    audit = ald.audit(people(2000), outcome="y", trees=5, preset="paper")
+    audit = ald.audit(people(2000), outcome="y", search=ald.Search("paper", trees=5))
     n = len(audit.significant)
     assert further(audit) == (
         f"{n - 3} further groups are significant, but the list ends after 3: with groups={n} (--groups {n}) it holds "
         "all of them."
     )
-    longer = ald.audit(people(2000), outcome="y", trees=5, preset="paper", groups=n)
+    longer = ald.audit(people(2000), outcome="y", search=ald.Search("paper", trees=5), groups=n)
     assert [group.criterion for group in longer.groups[3:]] == [group.criterion for group in audit.further()]
     assert further(longer) == ""
     assert further(one_listed()).endswith("it holds up to 2, and the search looks for more.")
@@ -94,7 +95,9 @@ def test_a_list_without_repetition_may_hold_them_all_after_another_search() -> N
 
 def test_of_many_the_first_are_shown() -> None:
     """A report shows twenty further groups, and says how many more there are."""
-    audit = ald.audit(people(8000), outcome="y", trees=25, preset="paper", groups=1, adjust="none", level=0.5)
+    audit = ald.audit(
+        people(8000), outcome="y", search=ald.Search("paper", trees=25), groups=1, adjust="none", level=0.5
+    )
     assert audit.n_further > FURTHER
     section = audit.report().section("further")
     assert section.table is not None
@@ -144,6 +147,8 @@ def test_laws_count_all_significant_groups() -> None:
     assert TOLD in examined[1]
     keys = [section.key for section in one_listed(profile="eu-ai-act").report().sections]
     assert keys[:2] == ["further", "eu-ai-act"]
-    audit = ald.audit(people(2000), outcome="y", trees=5, groups=1, profile="nyc-ll144", profile_columns={"sex": "sex"})
+    audit = ald.profile(
+        "nyc-ll144", people(2000), outcome="y", search=ald.Search(trees=5), groups=1, columns={"sex": "sex"}
+    )
     assert any(f"2 groups of 2 tested have a significant disparity. {TOLD}" in text
                for text in profile_sections(audit)[0].paragraphs)  # fmt: skip

@@ -14,6 +14,7 @@ import pytest
 import ald
 from ald import Audit
 from ald.report.summary.law import TO_BE_COMPLETED, profile_sections
+from tests.flat import audit_flat
 from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.tables import hostile, people
 from tests.test_profiles import COLUMNS, applicants
@@ -21,12 +22,12 @@ from tests.test_profiles import COLUMNS, applicants
 
 @cache
 def new_york() -> Audit:
-    return ald.audit(applicants(), outcome="hired", trees=2, profile="nyc-ll144", profile_columns=COLUMNS)
+    return ald.profile("nyc-ll144", applicants(), outcome="hired", search=ald.Search(trees=2), columns=COLUMNS)
 
 
 @cache
 def europe() -> Audit:
-    return ald.audit(people(), outcome="y", trees=2, profile="eu-ai-act", profile_columns={"gender": "sex"})
+    return ald.profile("eu-ai-act", people(), outcome="y", search=ald.Search(trees=2), columns={"gender": "sex"})
 
 
 BOTH = pytest.mark.parametrize("audit", [new_york(), europe()], ids=["new york", "europe"])
@@ -97,7 +98,9 @@ def test_tables_of_new_york() -> None:
 
 def test_missing_columns_are_said() -> None:
     """Without a column for one of the categories, the report says which tables are missing."""
-    audit = ald.audit(applicants(), outcome="hired", trees=1, profile="nyc-ll144", profile_columns={"sex": "gender"})
+    audit = ald.profile(
+        "nyc-ll144", applicants(), outcome="hired", search=ald.Search(trees=1), columns={"sex": "gender"}
+    )
     first, *tables = profile_sections(audit)
     assert len(tables) == 1
     assert any("No column was named for race/ethnicity" in text for text in first.paragraphs)
@@ -117,8 +120,8 @@ def test_headings_of_europe() -> None:
 def test_assumptions_are_said() -> None:
     """The assumptions are what was audited, and who is compared with whom: not what happens to be said first."""
     options: dict[str, Any] = {"outcome": "y", "trees": 1, "profile": "eu-ai-act"}
-    asked = ald.audit(people(), given="member", groups_of_interest="sex = F", **options)
-    plainly = ald.audit(people(), **options)
+    asked = audit_flat(people(), given="member", named_groups="sex = F", **options)
+    plainly = audit_flat(people(), **options)
     for audit in (asked, plainly):
         section = next(section for section in profile_sections(audit) if section.key == "eu-ai-act-d")
         assert section.paragraphs[0].startswith("Outcome: y,")
@@ -130,7 +133,7 @@ def test_assumptions_are_said() -> None:
 
 def test_europe_without_groups_or_columns() -> None:
     """Without findings, columns or gaps the sections still say what there is to say."""
-    audit = ald.audit(people(), outcome="y", trees=1, level=1e-300, profile="eu-ai-act")
+    audit = ald.profile("eu-ai-act", people(), outcome="y", search=ald.Search(trees=1), level=1e-300)
     sections = {section.key: section for section in profile_sections(audit)}
     assert "0 of" in sections["eu-ai-act-f"].paragraphs[0]
     assert sections["eu-ai-act-e"].table is None
@@ -141,8 +144,8 @@ def test_europe_without_groups_or_columns() -> None:
 def test_hostile_categories() -> None:
     """Categories that are code in some format stay text in all of them."""
     words = ['#read("x")', "=1+1", "<script>alert(1)</script>"]
-    audit = ald.audit(
-        hostile(["a|b"], words), outcome="y", trees=1, profile="nyc-ll144", profile_columns={"sex": "a|b"}
+    audit = ald.profile(
+        "nyc-ll144", hostile(["a|b"], words), outcome="y", search=ald.Search(trees=1), columns={"sex": "a|b"}
     )
     assert "<script>alert(1)" not in audit.to_html()
     workbook = openpyxl.load_workbook(io.BytesIO(audit.to_excel()))

@@ -22,7 +22,7 @@ from tests.tables import decisions, people, write_csv
 @pytest.fixture(scope="module")
 def audit() -> Audit:
     columns = people(3000) | {"k": [1] * 3000}
-    return ald.audit(columns, outcome="y", trees=5)
+    return ald.audit(columns, outcome="y", search=ald.Search(trees=5))
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +125,21 @@ def test_fingerprint_of_the_input(tmp_path: Path) -> None:
     """A report of a file has its SHA-256; other data has none, and the report says so."""
     path = write_csv(tmp_path / "x.csv", people())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert digest in ald.audit(path, outcome="y", trees=2).report().section("data").paragraphs[-1]
-    assert "none" in ald.audit(people(), outcome="y", trees=2).report().section("data").paragraphs[-1]
+    assert digest in ald.audit(path, outcome="y", search=ald.Search(trees=2)).report().section("data").paragraphs[-1]
+    assert (
+        "none" in ald.audit(people(), outcome="y", search=ald.Search(trees=2)).report().section("data").paragraphs[-1]
+    )
 
 
 def test_several_rates() -> None:
     """With several rates there are parts per rate in the table, a row per rate in cards, and no single ratio."""
     audit = ald.audit(
-        decisions(3000), prediction="predicted", truth="true", notion="equalized odds", trees=5, repeats=2
+        decisions(3000),
+        prediction="predicted",
+        truth="true",
+        notion="equalized odds",
+        search=ald.Search(trees=5),
+        split=ald.Split(repeats=2),
     )
     report = audit.report()
     keys = [column.key for column in report.table.columns]
@@ -146,14 +153,14 @@ def test_warnings_come_first() -> None:
     """Warnings are a section of their own, before all others."""
     columns = people()
     columns["sex"] = [value if i % 3 else value.lower() for i, value in enumerate(columns["sex"])]
-    report = ald.audit(columns, outcome="y", trees=3).report()
+    report = ald.audit(columns, outcome="y", search=ald.Search(trees=3)).report()
     assert report.sections[0].key == "warnings"
     assert "levels of 'sex'" in report.sections[0].paragraphs[0]
 
 
 def test_rounded_bounds() -> None:
     """Bounds of many decimals are rounded in words and whole in code."""
-    audit = ald.audit(ald.datasets.make_synthetic(1), outcome="y", trees=5)
+    audit = ald.audit(ald.datasets.make_synthetic(1), outcome="y", search=ald.Search(trees=5))
     card = next(card for card in audit.report().cards if "age" in card.criterion)
     assert len(card.criterion) < len(str(card.finding.criterion))
     (condition,) = [c for c in card.finding.criterion if c.attribute == "age"]
@@ -163,5 +170,8 @@ def test_rounded_bounds() -> None:
 def test_origin() -> None:
     """A card says whether a tree proposed the group or comes close to it."""
     columns = people()
-    assert "most alike" in ald.audit(columns, outcome="y", trees=3).report().cards[0].origin
-    assert "Proposed by node" in ald.audit(columns, outcome="y", trees=3, explore=False).report().cards[0].origin
+    assert "most alike" in ald.audit(columns, outcome="y", search=ald.Search(trees=3)).report().cards[0].origin
+    assert (
+        "Proposed by node"
+        in ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=3)).report().cards[0].origin
+    )

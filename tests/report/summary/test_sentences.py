@@ -9,6 +9,7 @@ import pytest
 import ald
 from ald import Audit, Notion, Rate
 from ald.report.summary.sentences import certainty, could_have_seen, headline, lead, magnitude, statement
+from tests.flat import audit_flat
 from tests.tables import decisions, people
 
 
@@ -18,7 +19,7 @@ def berkeley() -> Audit:
 
 
 def classified(notion: str | Notion, **options: Any) -> Audit:
-    return ald.audit(decisions(3000), prediction="predicted", truth="true", notion=notion, trees=5, **options)
+    return audit_flat(decisions(3000), prediction="predicted", truth="true", notion=notion, trees=5, **options)
 
 
 def test_headline(berkeley: Audit) -> None:
@@ -90,7 +91,7 @@ def test_nothing_found() -> None:
     """An empty list says that it proves nothing, and what could have been seen."""
     columns = people()
     columns["y"] = [i % 2 for i in range(600)]
-    audit = ald.audit(columns, outcome="y", trees=2, level=1e-12)
+    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2), level=1e-12)
     assert headline(audit) == "Among 300 people, no group was found with a significant disparity."
     first, second = lead(audit)
     assert "This does not prove that there is no disparity." in first
@@ -100,7 +101,9 @@ def test_nothing_found() -> None:
 
 def test_too_few_people() -> None:
     """Where not even the largest disparity could be seen, this is said."""
-    audit = ald.audit({"x": ["a", "b", "b", "a"] * 20, "y": [0, 1] * 40}, outcome="y", trees=1, level=1e-30)
+    audit = ald.audit(
+        {"x": ["a", "b", "b", "a"] * 20, "y": [0, 1] * 40}, outcome="y", search=ald.Search(trees=1), level=1e-30
+    )
     assert could_have_seen(audit) == [
         "With so few people, even the largest possible disparity would usually have been missed."
     ]

@@ -48,7 +48,8 @@ def read_query(
         raise InputError(f"cannot read from {shown!r}: of databases, PostgreSQL is known (postgresql://user@host/name)")
     if query is None or not query.strip():
         raise SettingError(
-            f"say what to select from {shown!r}: query='select ...' (command line: --query 'select ...')"
+            f"say what to select from {shown!r}: ald.source(address, query='select ...') (command line: --query "
+            "'select ...')"
         )
     source = f"the result of the query on {shown}"
     reading = reading or Reading()

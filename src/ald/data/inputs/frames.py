@@ -39,6 +39,21 @@ def is_frame(data: Any) -> bool:
     return isinstance(native, (nw.DataFrame, nw.LazyFrame))
 
 
+def frame_columns(data: Any) -> dict[Any, Any] | None:
+    """The columns of a frame whose rows are in memory, as Series of its library; None of a lazy one."""
+    if isinstance(data, Opened):
+        return None
+    frame = nw.from_native(data)
+    if isinstance(frame, nw.LazyFrame):
+        return None
+    return {name: frame.get_column(name).to_native() for name in frame.columns}
+
+
+def index_of(data: Any) -> Any:
+    """The index of a frame or Series of pandas; None of anything else."""
+    return data.index if hasattr(data, "iloc") else None
+
+
 def _check_native_names(data: Any) -> None:
     """Frames of pandas, PyArrow and Spark may repeat names; Narwhals refuses those in its own words, or not at all."""
     # Asked of no one else: lazy frames of other libraries would have to find out.

@@ -81,8 +81,9 @@ def load_halves(
     """Two data sets as one table, and per row 0 or 1 for the data set it came from. They must not share people."""
     if reading is not None and reading.query is not None and not all(map(_is_database, data)):
         raise SettingError(
-            "--query does not go with --assess-on (nor query with split=(a, b)), unless both are databases: select "
-            "everyone at once, with a column that says who is for the search, and name it as the split (--split COLUMN)"
+            "--query does not go with --assess-on (nor a source's query with split=(a, b)), unless both are databases: "
+            "select everyone at once, with a column that says who is for the search, and name it as the split (--split "
+            "COLUMN)"
         )
     first, second = (load(part, only, reading) for part in data)
     if data[0] is data[1] or _same(first, second):

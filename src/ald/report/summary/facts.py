@@ -27,10 +27,10 @@ _FURTHER = 5
 def list_facts(audit: Audit) -> list[str]:
     """What was done, one line each: data, search, testing."""
     return [
-        *[_describe_named(finding, audit) for finding in audit.named],
+        *[_describe_named(finding, audit) for finding in audit.named_groups],
         *[
             f"{readable(finding.criterion)}, given {line}"
-            for finding in (*audit.named, *audit.groups)
+            for finding in (*audit.named_groups, *audit.groups)
             for line in strata_lines(finding)
         ],
         *_list_further(audit),
@@ -50,7 +50,7 @@ def describe_data(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
     audited = _describe_outcomes(audit)
     who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
-    if not config.search:
+    if not config.searches:
         return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
     return [
         audited,
@@ -86,13 +86,12 @@ def _describe_outcomes(audit: Audit) -> str:
 def describe_method(audit: Audit) -> list[str]:
     """What was searched, and what helps to read the table: close groups, conditional tests, repeats, power."""
     config = audit.config
-    plain = "the default search" if config.explore else "every leaf tested"
-    search = "the paper's search" if config.preset == "paper" else plain
+    searches = {"default": "the default search", "leaves": "every leaf tested", "paper": "the paper's search"}
     names = ", ".join(notion.name for notion in config.notions)
-    how = f"{count(config.trees, 'tree')} ({search}"
-    if config.method is not None:
-        how = f"Search: {config.method} (another system's"
-    if not config.search:
+    how = f"{count(config.trees, 'tree')} ({searches.get(config.search)}"
+    if config.system is not None:
+        how = f"Search: {config.system} (another system's"
+    if not config.searches:
         return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_describe_design(audit)]
     lines = [
         f"Notion: {names}. {how}, "
@@ -127,8 +126,8 @@ def _describe_design(audit: Audit) -> list[str]:
     if config.cluster:
         lines.append(
             f"Rows with the same {config.cluster} are about one person: "
-            f"{'halves were drawn by person, and ' if config.search else ''}the tests do not take them for independent "
-            "(Rao and Scott). Sizes and shares count rows."
+            f"{'halves were drawn by person, and ' if config.searches else ''}the tests do not take them for "
+            "independent (Rao and Scott). Sizes and shares count rows."
         )
     if config.survey_weights:
         lines.append(f"Weighted by {config.survey_weights}: rates, shares and tests are those of the population.")
@@ -146,7 +145,7 @@ def _describe_design(audit: Audit) -> list[str]:
 
 def _say_cuts(config: AuditConfig) -> str:
     """Where numbers that are legitimate factors are cut."""
-    half = " in the half for the search" if config.search else ""
+    half = " in the half for the search" if config.searches else ""
     return f"where the outcome changes{half}, and between these places into quantiles"
 
 
@@ -199,7 +198,7 @@ def _describe_tests(audit: Audit) -> list[str]:
 
 def _describe_named(finding: Finding, audit: Audit) -> str:
     """What was found of a group that the user named, in a line."""
-    about = f"Asked about {readable(finding.criterion)}{question(finding.notion, finding.outcome, audit)}: "
+    about = f"Named group {readable(finding.criterion)}{question(finding.notion, finding.outcome, audit)}: "
     if finding.p_adjusted is None:
         return f"{about}{finding.undefined}."
     verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"

@@ -29,7 +29,7 @@ def summarise(audit: Audit) -> Report:
         lead=tuple(lead(audit)),
         result=_state_result(audit),
         groups_title=_title_groups(audit),
-        is_search=audit.config.search,
+        is_search=audit.config.searches,
         ranking=audit.config.ranking,
         notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
         figures=_count_figures(audit),
@@ -48,8 +48,8 @@ def summarise(audit: Audit) -> Report:
 
 
 def _title_groups(audit: Audit) -> str:
-    if not audit.config.search:
-        return "Groups that were asked about"
+    if not audit.config.searches:
+        return "Named groups"
     return "Groups found" if audit.groups else "No group is listed"
 
 
@@ -57,8 +57,8 @@ def _state_result(audit: Audit) -> str:
     """How many groups were listed of how many tested, and how many more are significant."""
     level = audit.config.level
     names = ", ".join(notion.name for notion in audit.config.notions)
-    if not audit.config.search:
-        return f"{count(len(audit.named), 'test')} on all {among(audit)} ({names}, level {level:g})."
+    if not audit.config.searches:
+        return f"{count(len(audit.named_groups), 'test')} on all {among(audit)} ({names}, level {level:g})."
     listed = count(len(audit.groups), "group") if audit.groups else "No group"
     line = (
         f"{listed} listed of {audit.n_tested:,} tested on {among(audit)} that the search never saw "
@@ -69,10 +69,10 @@ def _state_result(audit: Audit) -> str:
 
 def _count_figures(audit: Audit) -> tuple[Figure, ...]:
     data = audit.data_summary
-    if not audit.config.search:
+    if not audit.config.searches:
         return (
             Figure(text=f"{data.rows:,}", label="people" if data.clusters is None else "rows"),
-            Figure(text=f"{len(audit.config.groups_of_interest):,}", label="groups named"),
+            Figure(text=f"{len(audit.config.named_groups):,}", label="named groups"),
             Figure(text=f"{len(_find_significant(audit)):,}", label="significant tests"),
         )
     people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
@@ -91,4 +91,4 @@ def _count_figures(audit: Audit) -> tuple[Figure, ...]:
 
 def _find_significant(audit: Audit) -> list[Finding]:
     """The named groups with a significant disparity."""
-    return [one for one in audit.named if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]
+    return [one for one in audit.named_groups if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]

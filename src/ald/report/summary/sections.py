@@ -37,10 +37,10 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
         _list_further(audit),
         *profile_sections(audit),
         _show_named(audit),
-        *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
-        *([_show_power(audit)] if audit.config.search else []),
+        *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named_groups, 1)],
+        *([_show_power(audit)] if audit.config.searches else []),
         Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], _say_fingerprint(audit)),
-                table=_tabulate_attributes(audit) if audit.config.search else None),
+                table=_tabulate_attributes(audit) if audit.config.searches else None),
         Section(key="left-out", title="Columns left out", table=_tabulate_left_out(audit)),
         Section(key="method", title="Method", paragraphs=_describe_method(audit)),
         Section(key="settings", title="Settings", table=tabulate_settings(audit.config)),
@@ -84,8 +84,8 @@ def _list_further(audit: Audit) -> Section:
 
 def _show_named(audit: Audit) -> Section:
     """The groups that the user named, whatever was found of them."""
-    if not audit.named:
-        return Section(key="named", title="Groups that were asked about")
+    if not audit.named_groups:
+        return Section(key="named_groups", title="Named groups")
     config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     rows = tuple(
         (
@@ -101,7 +101,7 @@ def _show_named(audit: Audit) -> Section:
             number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
             word("undefined" if one.p_adjusted is None else "yes" if one.p_adjusted <= config.level else "no"),
         )
-        for one in audit.named
+        for one in audit.named_groups
     )
     unit = "people" if audit.data_summary.clusters is None else "rows"
     heads = [*text_and_numbers("group", unit, "share", "psi", f"{100 * (1 - config.level):.3g}% interval")]
@@ -113,15 +113,15 @@ def _show_named(audit: Audit) -> Section:
         heads.insert(1, Column(key="question", header="about", is_number=False))
     heads.append(Column(key="significant", header="significant", is_number=False))
     return Section(
-        key="named",
-        title="Groups that were asked about",
+        key="named_groups",
+        title="Named groups",
         paragraphs=(
             f"These groups were named before the audit, so that they are tested on all {audit.data_summary.rows:,} "
             f"{'people' if audit.data_summary.clusters is None else 'rows'}. Their p-values are corrected for their "
             "own number, and their intervals are for one group at a time.",
-            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named if one.undefined),
+            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named_groups if one.undefined),
         ),
-        table=Table(caption="Groups that were asked about", columns=tuple(heads), rows=rows),
+        table=Table(caption="Named groups", columns=tuple(heads), rows=rows),
     )
 
 
@@ -212,7 +212,7 @@ def _describe_method(audit: Audit) -> tuple[str, ...]:
         f"psi is the group's rate minus that of {compared_with(audit.config)}; with several rates, the mean of the "
         "absolute differences."
     )
-    if not audit.config.search:
+    if not audit.config.searches:
         return (
             "Groups were named beforehand and tested on all data, with a correction for the number of tests.",
             psi,
@@ -238,7 +238,7 @@ def _state_limits(audit: Audit) -> tuple[str, ...]:
     missed = (
         "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
         "too few to show it, or a group listed before it may account for it."
-        if audit.config.search
+        if audit.config.searches
         else "A group without a significant disparity may still be treated differently: the data may be too few to "
         "show it."
     )

@@ -238,7 +238,7 @@ def _stratum_line(stratum: StratumResult, unit: str) -> str:
 def headline(audit: Audit) -> str:
     """The main result in one sentence, for someone who reads no further."""
     people = among(audit)
-    if not audit.config.search:
+    if not audit.config.searches:
         return _named_headline(audit, people)
     if audit.groups:
         return f"Among {people}, {statement(audit.groups[0], audit, 'those')}."
@@ -260,16 +260,16 @@ def among(audit: Audit) -> str:
 
 def _named_headline(audit: Audit, people: str) -> str:
     """What was found of the groups that the user named: the one with the clearest evidence."""
-    tested = [one for one in audit.named if one.p_adjusted is not None]
+    tested = [one for one in audit.named_groups if one.p_adjusted is not None]
     found = [one for one in tested if (one.p_adjusted or 0.0) <= audit.config.level]
-    n = len(audit.config.groups_of_interest)
+    n = len(audit.config.named_groups)
     if not tested:
-        return f"Among {people}, {'the group named cannot' if n == 1 else 'none of the groups named can'} be compared."
+        return f"Among {people}, {'the named group cannot' if n == 1 else 'none of the named groups can'} be compared."
     if not found:
-        which = "the group named is not" if n == 1 else f"none of {n:,} groups named is"
+        which = "the named group is not" if n == 1 else f"none of {n:,} named groups is"
         if audit.config.direction != "both":
             return f"Among {people}, {which} significantly {audit.config.direction}; tests are one-sided."
-        none = "the group named has no" if n == 1 else f"none of {n:,} groups named has a"
+        none = "the named group has no" if n == 1 else f"none of {n:,} named groups has a"
         return f"Among {people}, {none} significant disparity."
     first = min(found, key=lambda one: one.log10_p or 0.0)
     return f"Among {people}, {statement(first, audit, 'those')}."
@@ -277,9 +277,9 @@ def _named_headline(audit: Audit, people: str) -> str:
 
 def lead(audit: Audit) -> list[str]:
     """The sentences after the headline: certainty and size, or what an empty list means."""
-    if not audit.config.search:
-        n = len(audit.config.groups_of_interest)
-        return [f"{count(n, 'group')} named by the user, tested on all data; nothing was searched for."]
+    if not audit.config.searches:
+        n = len(audit.config.named_groups)
+        return [f"{count(n, 'named group')}, tested on all data; nothing was searched for."]
     if audit.groups:
         first = audit.groups[0]
         return [magnitude(first, audit), certainty(first, audit), *finer_cuts(first)]

@@ -9,32 +9,35 @@ import scipy
 
 from ald._core.version import __version__
 from ald.options import AuditConfig
+from ald.options.table import AUDIT_OPTIONS
 from ald.report.model import Column, Table
 from ald.report.summary.table import word
 
 
 def tabulate_settings(config: AuditConfig) -> Table:
-    """What was asked for, option by option."""
-    asked = [f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions]
-    values = [("notion", ", ".join(asked))]
-    values += [("outcome", ", ".join(config.outcomes))] if config.outcomes else []
-    said = {outcome: config.favourable_of(outcome) for outcome in config.outcomes or (None,)}
-    words = [value if len(said) == 1 else f"{name}: {value}" for name, value in said.items() if value is not None]
-    values += [("favourable", ", ".join(words))] if words else []
-    named = ("prediction", "truth", "cluster", "survey_weights", "given_bins")
-    values += [(name, str(getattr(config, name))) for name in named if getattr(config, name) is not None]
-    values += [("given", ", ".join(config.given))] if config.given else []
-    values += [("group of interest", group) for group in config.groups_of_interest]
-    others: tuple[str, ...] = ("direction", "reference", "level", "adjust", "threshold")
-    if config.search:
-        others += ("split", "fraction", "given_in_criteria", "ranking", "groups", "trees", "alpha", "preset", "method",
-                   "explore", "repeats", "seed")  # fmt: skip
-    for name in others:
-        value = getattr(config, name)
-        values.append(
-            (name, "none" if value is None else str(value).lower() if isinstance(value, bool) else f"{value}")
-        )
+    """What was asked, by the keys of the table of options."""
+    keys = [
+        key
+        for key, option in AUDIT_OPTIONS.items()
+        if option.in_document and (config.searches or option.part != "search")
+    ]
+    values = [(key, text) for key in keys for text in _describe_setting(key, config)]
     return _tabulate_pairs("Settings of this audit", "setting", values)
+
+
+def _describe_setting(key: str, config: AuditConfig) -> list[str]:
+    """A setting in words: nothing where it was not given, a text for each named group."""
+    value = getattr(config, key)
+    if key == "notion":
+        value = tuple(f"{notion.name}: {notion.description or 'no description'}" for notion in config.notions)
+    if key == "favourable" and isinstance(value, tuple):
+        said = zip(config.outcomes, value, strict=True)
+        value = tuple(f"{outcome}: {word}" for outcome, word in said if word is not None)
+    if key == "named_groups":
+        return list(value)
+    if isinstance(value, tuple):
+        return [", ".join(value)] if value else []
+    return [] if value is None else [str(value).lower() if isinstance(value, bool) else str(value)]
 
 
 def tabulate_versions() -> Table:

@@ -54,7 +54,7 @@ def text_and_numbers(*heads: str) -> tuple[Column, ...]:
 
 def _rows_of(audit: Audit) -> tuple[Finding, ...]:
     """The rows of tables: the listed groups, or the named ones where nothing was searched."""
-    return audit.groups if audit.config.search else audit.named
+    return audit.groups if audit.config.searches else audit.named_groups
 
 
 def _notions_of(audit: Audit) -> tuple[Notion, ...]:
@@ -118,7 +118,7 @@ def _make_fields(audit: Audit) -> list[Field]:
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
     """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
-    if not audit.config.search:
+    if not audit.config.searches:
         return []
     n = len(audit.significant)
     return [Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]
@@ -204,7 +204,9 @@ def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Table:
 
 def make_records(audit: Audit) -> Records:
     """The listed groups in ranked order, or the named ones in the order given, with all numbers."""
-    return _record(audit, _rows_of(audit), f"{confidence_text(audit)} interval" if audit.config.search else "interval")
+    return _record(
+        audit, _rows_of(audit), f"{confidence_text(audit)} interval" if audit.config.searches else "interval"
+    )
 
 
 def make_candidate_records(audit: Audit) -> Records:

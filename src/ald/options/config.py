@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
-from ald.baselines import get_system
 from ald.errors import SettingError, nearest
-from ald.notions import Notion, get_notion
-from ald.statistics.basics import ADJUSTMENTS
+from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES
 
-RANKINGS = ("confidence", "magnitude")
-PRESETS = ("paper",)
-DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
+if TYPE_CHECKING:
+    from ald.notions import Notion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,40 +19,39 @@ class AuditConfig:
     """The settings of an audit that decide its result. Number of threads and the like are not among them.
 
     Several notions or outcomes are tuples; `favourable` is one value for all outcomes, or a tuple of one each, in which
-    None was not said. `reference` and `groups_of_interest` are groups in words. `split` is
-    "random", the name of a column, or "own" where two data sets were given.
+    None was not said. `reference` and `named_groups` are groups in words. `split` is "random", the name of a column, or
+    "own" where two data sets were given. `search` is one of `SEARCHES`, or the name of another system.
     """
 
-    notion: Notion | tuple[Notion, ...]
     outcome: str | tuple[str, ...] | None = None
     favourable: str | tuple[str | None, ...] | None = None
     prediction: str | None = None
     truth: str | None = None
+    notion: Notion | tuple[Notion, ...]
     given: tuple[str, ...] = ()
-    given_in_criteria: bool = False
     given_bins: int | None = None
-    cluster: str | None = None
+    given_in_criteria: bool = False
+    reference: str = "rest"
+    direction: str = "both"
+    threshold: float = 0.0
+    named_groups: tuple[str, ...] = ()
     survey_weights: str | None = None
+    cluster: str | None = None
     split: str = "random"
     fraction: float = 0.5
-    direction: str = "both"
-    reference: str = "rest"
-    groups_of_interest: tuple[str, ...] = ()
-    search: bool = True
-    ranking: str = "confidence"
-    groups: int = 3
+    repeats: int = 1
+    search: str = "default"
     trees: int = 25
     alpha: float = 0.1
+    groups: int = 3
+    ranking: str = "confidence"
     level: float = 0.05
     adjust: str = "bh"
-    preset: str | None = None
-    method: str | None = None
-    explore: bool = True
-    threshold: float = 0.0
-    repeats: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
+        from ald.notions import get_notion  # with NumPy, which the help of the command does without
+
         notions = tuple(get_notion(notion) for notion in several(self.notion))
         if not notions:
             raise SettingError("name at least one notion")
@@ -68,38 +65,17 @@ class AuditConfig:
                 raise SettingError("favourable by name is for outcomes; of a prediction and its truth it is one value")
             self._set("favourable", self.favourable[0] if len(outcomes) == 1 else self.favourable)
         self._set("given", several(self.given))
-        self._set("groups_of_interest", several(self.groups_of_interest))
-        _choice("ranking", self.ranking, RANKINGS)
-        _choice("adjust", self.adjust, ADJUSTMENTS)
-        _choice("direction", self.direction, tuple(DIRECTIONS))
+        self._set("named_groups", several(self.named_groups))
         if not isinstance(self.reference, str):
             raise SettingError(
                 f'reference must be "rest", "all" or a group in words, such as "sex = F", not {self.reference!r}'
             )
-        if self.preset is not None:
-            _choice("preset", self.preset, PRESETS)
-        if self.method is not None:
-            get_system(self.method)
-            if self.preset is not None:
-                raise SettingError("give either preset or method: each of them says how to search")
-        _whole("groups", self.groups, 1)
-        _whole("trees", self.trees, 1)
-        _whole("seed", self.seed, 0)
-        _whole("repeats", self.repeats, 1)
-        if self.given_bins is not None:
-            _whole("given_bins", self.given_bins, 2)
-        if (
-            isinstance(self.threshold, bool)
-            or not isinstance(self.threshold, (int, float))
-            or not 0 <= self.threshold < 1
-        ):
-            raise SettingError(f"threshold must be from 0 on and below 1, not {self.threshold!r}")
-        _share("alpha", self.alpha)
-        _share("level", self.level)
-        _share("fraction", self.fraction)
-        for name in ("explore", "given_in_criteria", "search"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        for field in fields(self):
+            value, option = getattr(self, field.name), AUDIT_OPTIONS[field.name]
+            if value is not None or option.default is not None:
+                option.check(value)
+        if self.search not in SEARCHES:
+            _check_system(self.search)
         self._check_together()
 
     def _set(self, name: str, value: Any) -> None:
@@ -126,16 +102,25 @@ class AuditConfig:
             raise SettingError("given_bins says how numbers among given=... are cut, but nothing is given")
         if self.given_in_criteria and not self.given:
             raise SettingError("given_in_criteria says that given=... may describe groups, but nothing is given")
-        if self.fraction == 1:
-            raise SettingError("fraction must be below 1: what the search does not see tests what it finds")
         if self.split != "random" and self.repeats > 1:
             raise SettingError("repeats are random halvings; with a split of your own there is one only")
         if self.split != "random" and self.fraction != 0.5:
             raise SettingError("fraction is for random halves; a split of your own says itself who is in which")
-        if self.method is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
+        if self.system is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
             raise SettingError("another system's search answers one question: give one notion and one outcome")
-        if not self.search and not self.groups_of_interest:
-            raise SettingError('name at least one group to test, such as "sex = F and age > 60"')
+        if not self.searches:
+            self._check_nothing_searched()
+
+    def _check_nothing_searched(self) -> None:
+        """Raises where named groups are missing, or the search that there is none of is described."""
+        if not self.named_groups:
+            raise SettingError(
+                "search='none' tests the named groups only: name at least one group, such as "
+                'named_groups="sex = F and age > 60"'
+            )
+        for key, option in AUDIT_OPTIONS.items():
+            if option.part == "search" and key not in ("search", "seed") and getattr(self, key) != option.default:
+                raise SettingError(f"search='none' searches nothing and takes no option {key!r}: leave it out")
 
     @property
     def notions(self) -> tuple[Notion, ...]:
@@ -167,9 +152,19 @@ class AuditConfig:
         return self.reference if self.reference in ("rest", "all") else "group"
 
     @property
+    def searches(self) -> bool:
+        """Whether groups are searched at all, and not only the named ones tested."""
+        return self.search != "none"
+
+    @property
     def explores(self) -> bool:
-        """Whether the list is one without repetition, found by exploring; the paper's search never is."""
-        return self.explore and self.preset is None and self.method is None
+        """Whether the list is one without repetition, found by exploring."""
+        return self.search == "default"
+
+    @property
+    def system(self) -> str | None:
+        """The other system that searches, if one does."""
+        return None if self.search in SEARCHES else self.search
 
 
 def several(value: Any) -> tuple[Any, ...]:
@@ -179,22 +174,9 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
-def check_threads(threads: int | None) -> None:
-    """Raises if this is not a number of threads."""
-    if threads is not None:
-        _whole("threads", threads, 1)
-
-
-def _choice(name: str, value: Any, choices: Any) -> None:
-    if value not in choices:
-        raise SettingError(f"unknown {name} {value!r}. {nearest(str(value), choices)}")
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
-
-
-def _share(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-        raise SettingError(f"{name} must be above 0 and at most 1, not {value!r}")
+def _check_system(name: Any) -> None:
+    """Raises if no other system has this name. They stand beside the product, and load when asked for."""
+    systems = importlib.import_module("ald.baselines")
+    if not isinstance(name, str) or name.partition(":")[0] not in systems.SYSTEMS:
+        raise SettingError(f"unknown search {name!r}. {nearest(str(name), (*SEARCHES, *systems.SYSTEMS))}")
+    systems.get_system(name)

@@ -1,0 +1,108 @@
+"""The commands that audit: `ald audit`, `ald profile` and `ald demo`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ald.cli.files import check_outputs
+from ald.cli.options import FORMATS, format_option, output_options, parse_options, read_config, table_options
+from ald.cli.terminal import show, show_progress
+from ald.errors import SettingError
+
+if TYPE_CHECKING:
+    from ald.options.table import Command
+    from ald.results.audit import Audit
+
+_assess_on = click.option("--assess-on", type=click.Path(), metavar="FILE2",
+                          help="Search on FILE, and test what is found on this file.")  # fmt: skip
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@table_options("audit")
+@_assess_on
+@output_options
+def audit(file: str, **options: Any) -> None:
+    """Audit FILE (CSV, TSV, Parquet, JSON lines; also .gz and .zst; a database) and print the groups found.
+
+    \b
+    ald audit decisions.csv --outcome approved
+    ald audit postgresql://ann@db.example/loans --query "select * from decisions" --outcome approved
+    ald audit decisions.parquet --engine spark --outcome approved
+    ald audit scores.parquet --prediction high_risk --truth reoffended --notion "equalized odds"
+    ald audit decisions.csv --outcome approved --search none --named-group "sex = F and age > 60"
+    """
+    _audit("audit", file, **options)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("file", type=click.Path())
+@table_options("profile")
+@_assess_on
+@output_options
+def profile(name: str, file: str, **options: Any) -> None:
+    """Audit FILE, and count what a law asks for: NAME is nyc-ll144 or eu-ai-act.
+
+    \b
+    ald profile nyc-ll144 decisions.csv --outcome hired --column sex=gender --column race=ethnicity
+    """
+    _audit("profile", file, profile=name, **options)
+
+
+def _audit(
+    command: Command,
+    file: str,
+    *,
+    assess_on: str | None,
+    config: str | None,
+    format_: str,
+    output: tuple[str, ...],
+    profile: str | None = None,
+    **options: Any,
+) -> None:
+    settings = read_config(config, command) | parse_options(command, options)
+    if assess_on is None:
+        settings["data"] = file
+    elif "split" in settings:
+        raise SettingError("give either --split or --assess-on: both say who tests what was found")
+    else:
+        settings["split"] = (file, assess_on)
+    check_outputs(output, [file, *([] if assess_on is None else [assess_on])])
+    columns = settings.pop("columns", None)
+    show(_run(settings, profile=profile, columns=columns), format_, output)
+
+
+@click.command()
+@format_option(FORMATS)
+@click.option("-o", "--output", multiple=True, type=click.Path(), help="Also write a report; format by ending.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
+def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
+    """Audit the embedded data set, graduate admissions at Berkeley in 1973: plainly, and given the department.
+
+    Reports, and formats other than the table, are of the audit given the department.
+    """
+    from ald.datasets import load_berkeley
+    from ald.report.terminal import print_report
+
+    check_outputs(output, [])
+    click.echo(
+        "Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?",
+        err=True,
+    )
+    settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
+    if format_ == "table":
+        print_report(_run(settings).report(), brief=True)
+        click.echo("Departments differ, which nobody doubted. Are women treated differently given the department?\n")
+    given = {"given": "department", "named_groups": "gender = female"}
+    show(_run(settings | given), format_, output)
+
+
+def _run(settings: dict[str, Any], **profile: Any) -> Audit:
+    """The audit, with a bar while it runs."""
+    with show_progress() as progress:
+        from ald.auditing import audit_with
+
+        return audit_with(settings | {"progress": progress}, **profile)

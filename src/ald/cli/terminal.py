@@ -1,0 +1,52 @@
+"""What the command shows: a bar while it works, then the result, in the format that was asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+
+@contextlib.contextmanager
+def show_progress() -> Iterator[Callable[[str, float], None] | None]:
+    """A bar on stderr if that is a terminal; otherwise nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from ald.report.terminal import open_console
+
+    # Nobody knows how long loading takes: until it is done the bar moves to and fro, and the clock runs.
+    steps = {"search": (0.0, 0.9), "repeat": (0.0, 0.9), "assess": (0.9, 0.06), "rank": (0.96, 0.04)}
+    shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*shown, console=open_console(stderr=True), transient=True) as bar:
+        task = bar.add_task("load", total=None)
+
+        def update(step: str, share: float) -> None:
+            if step in steps:
+                start, width = steps[step]
+                bar.update(task, description=step, total=1.0, completed=start + width * share)
+
+        yield update
+
+
+def show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
+    from ald.groups.criterion import visible
+    from ald.report.files import write_report
+    from ald.report.terminal import print_report
+
+    for path in output:
+        write_report(result, path)
+        click.echo(f"Wrote {visible(path)}", err=True)
+    if format_ == "table":
+        print_report(result.report())
+    else:
+        text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
+        click.echo(text, nl=False)

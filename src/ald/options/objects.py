@@ -1,0 +1,129 @@
+"""What one parameter of `ald.audit` takes, where it is more than one word: later options join these objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from ald.errors import SettingError
+from ald.options.table import AUDIT_OPTIONS, OPTIONS
+
+
+@dataclass(frozen=True)
+class Search:
+    """How groups are searched.
+
+    name: "default"; "leaves" tests every leaf of the forest instead of a list without repetition; "paper" is the search
+        of the 2023 paper, which does so too; "none" tests only the named groups; or another system of
+        docs/baselines.md, whose groups are tested all the same.
+    trees: how many trees to grow.
+    alpha: a node splits while its best attribute has p < alpha.
+    """
+
+    name: str = "default"
+    _: KW_ONLY
+    trees: int = 25
+    alpha: float = 0.1
+
+
+@dataclass(frozen=True)
+class Split:
+    """Random halves. fraction: the share of people on whom groups are searched.
+
+    repeats: halvings; with more than one, findings say how many of them list an equivalent group.
+    """
+
+    _: KW_ONLY
+    fraction: float = 0.5
+    repeats: int = 1
+
+
+@dataclass(frozen=True)
+class Given:
+    """Legitimate factors. bins: the classes that numbers are cut into; None for as many as the data suggests.
+
+    in_criteria: whether groups may be described by them too.
+    """
+
+    columns: str | Sequence[str]
+    _: KW_ONLY
+    bins: int | None = None
+    in_criteria: bool = False
+
+
+@dataclass(frozen=True)
+class SurveyWeights:
+    """A column of survey weights; counts: another one that says how many such people a row stands for."""
+
+    column: str
+    _: KW_ONLY
+    counts: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """Data, and how to read it; `ald.source` makes one."""
+
+    data: Any
+    query: str | None = None
+    engine: str | None = None
+    memory_limit: str | int | None = None
+    threads: int | None = None
+    kinds: Mapping[str, str | Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.data, Source):
+            raise SettingError("the data is a source already: say everything about it in one ald.source(...)")
+        if self.query is not None and not isinstance(self.query, str):
+            raise SettingError(
+                f"query must be a text such as 'select * from decisions', not {type(self.query).__name__}"
+            )
+        if self.threads is not None:
+            AUDIT_OPTIONS["threads"].check(self.threads)
+
+
+def source(
+    data: Any,
+    *,
+    query: str | None = None,
+    engine: str | None = None,
+    memory_limit: str | int | None = None,
+    threads: int | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+) -> Source:
+    """Data with what is to be said of how to read it, for `ald.audit`, `ald.profile` and `ald.compare`.
+
+    data: whatever `ald.audit` takes.
+    query: what to select, if `data` is the address of a database: ald.source("postgresql://...", query="select ...").
+    engine: who reads a file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
+    memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
+    threads: that may be used; does not change the result.
+    kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
+
+    >>> import ald
+    >>> columns = ald.source({"size": ["S", "L", "M"]}, kinds={"size": ["S", "M", "L"]})
+    >>> columns.kinds["size"]
+    ['S', 'M', 'L']
+    """
+    return Source(data=data, query=query, engine=engine, memory_limit=memory_limit, threads=threads, kinds=kinds)
+
+
+_OBJECTS: dict[str, type] = {"search": Search, "split": Split, "given": Given, "weights": SurveyWeights}
+
+
+def options_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that parameters of `ald.audit` carry: what an object holds becomes several, by key.
+
+    >>> options_of({"search": Search("paper", trees=5), "seed": 1})
+    {'search': 'paper', 'trees': 5, 'alpha': 0.1, 'seed': 1}
+    """
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if name in _OBJECTS and isinstance(value, _OBJECTS[name]):
+            for option in OPTIONS:
+                if option.parameter == name:
+                    found[option.key] = getattr(value, option.attribute) if option.attribute else option.default
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,200 @@
+"""The one table of options.
+
+The command line, the keys of config files, the settings in reports and in the JSON document, and the checks of choices
+and bounds are made from it. The signatures of `ald.audit` and `ald.compare` are written out; tests hold them against
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ald.errors import SettingError, nearest
+
+# text: one word. texts: one or several. names: columns, several of them separated by commas. whole, number, flag.
+# pairs: from columns to words. value: whatever a column holds. object: for Python alone.
+Form = Literal["text", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
+Part = Literal["data", "question", "design", "search", "result", "run"]
+Command = Literal["audit", "profile", "compare"]
+
+AUDITS: tuple[Command, ...] = ("audit", "profile")
+EVERYWHERE: tuple[Command, ...] = (*AUDITS, "compare")
+
+SEARCHES = ("default", "leaves", "paper", "none")
+DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
+
+# What a value of each form may be in a config file.
+_TYPES: dict[Form, tuple[type, ...]] = {
+    "text": (str,),
+    "texts": (list, str),
+    "names": (list, str),
+    "whole": (int,),
+    "number": (int, float),
+    "flag": (bool,),
+    "pairs": (dict,),
+    "value": (bool, int, float, dict, str),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option.
+
+    key: its name in config files, in documents and, with dashes, on the command line (unless `flag` is another).
+    parameter: the parameter of `ald.audit` that carries it, where that is another: then `attribute` is its name in the
+    object that this parameter takes.
+    choices: all values there are. open_choices: those that the help names, of more.
+    least: the smallest whole number. bounds: of a number, neither of which is reached but by "[" or "]" in `ends`.
+    in_document: whether it decides the result, so that the JSON document has it.
+    """
+
+    key: str
+    form: Form
+    part: Part
+    help: str = ""
+    default: Any = None
+    parameter: str = ""
+    attribute: str = ""
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    bounds: tuple[float, float] = (0.0, 1.0)
+    ends: Literal["()", "(]", "[)"] = "()"
+    flag: str = ""
+    metavar: str | None = None
+    commands: tuple[Command, ...] = AUDITS
+    in_document: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameter", self.parameter or self.key)
+        object.__setattr__(self, "flag", self.flag or f"--{self.key.replace('_', '-')}")
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it is a parameter of `ald.audit` by itself."""
+        return self.parameter == self.key
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """What a value may be in a config file."""
+        return _TYPES[self.form]
+
+    def check(self, value: Any) -> None:
+        """Raises where the value is none that this option may have; nothing and several are checked elsewhere."""
+        if self.choices and value not in self.choices:
+            raise SettingError(f"unknown {self.key} {value!r}. {nearest(str(value), self.choices)}")
+        if self.form == "whole" and (isinstance(value, bool) or not isinstance(value, int) or value < self.least):
+            raise SettingError(f"{self.key} must be a whole number from {self.least} on, not {value!r}")
+        if self.form == "flag" and not isinstance(value, bool):
+            raise SettingError(f"{self.key} must be true or false, not {value!r}")
+        if self.form == "number" and not self._holds(value):
+            low, high = (f"{bound:g}" for bound in self.bounds)
+            start = f"from {low} on" if self.ends[0] == "[" else f"above {low}"
+            end = f"at most {high}" if self.ends[1] == "]" else f"below {high}"
+            raise SettingError(f"{self.key} must be {start} and {end}, not {value!r}")
+
+    def _holds(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        low, high = self.bounds
+        above = value >= low if self.ends[0] == "[" else value > low
+        return above and (value <= high if self.ends[1] == "]" else value < high)
+
+
+# In the order of `ald.audit`; what an object carries stands behind the parameter that takes the object.
+OPTIONS = (
+    Option(key="data", form="object", part="data", commands=(), in_document=False),
+    Option(key="query", form="text", part="data", parameter="data", attribute="query", commands=EVERYWHERE,
+           in_document=False, help="What to select, where FILE is the address of a database: postgresql://..."),
+    Option(key="engine", form="text", part="run", parameter="data", attribute="engine", commands=EVERYWHERE,
+           in_document=False, help="Who reads FILE and counts: spark, the address of a Spark master, or dask."),
+    Option(key="memory_limit", form="text", part="run", parameter="data", attribute="memory_limit", metavar="SIZE",
+           commands=EVERYWHERE, in_document=False,
+           help="Memory to use, such as 4GB: larger data is reduced to counts first, or kept on disk."),
+    Option(key="threads", form="whole", part="run", parameter="data", attribute="threads", least=1,
+           commands=EVERYWHERE, in_document=False,
+           help="Threads to use; does not change the result.  [default: all cores]"),
+    Option(key="kinds", form="pairs", part="data", parameter="data", attribute="kinds", flag="--kind",
+           metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
+           help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in order: "
+           "'size=S<M<L'."),
+    Option(key="outcome", form="texts", part="question", help="Column to audit. May be repeated."),
+    Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
+           help="Its value that is good for people (of 0/1 and true/false needed with --direction only); of several "
+           "outcomes OUTCOME=VALUE, repeated."),
+    Option(key="prediction", form="text", part="question",
+           help="Column of predictions; with --truth, instead of --outcome. Their favourable value, or else 1 or true, "
+           "is the positive one."),
+    Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
+           help="Column of a model's predictions; twice, the model in use first."),
+    Option(key="truth", form="text", part="question", commands=EVERYWHERE, help="Column of what was true."),
+    Option(key="notion", form="texts", part="question", default="statistical parity",
+           help="Fairness notion; `ald notions` lists them. May be repeated."),
+    Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
+           help="Fairness notion; `ald notions` lists them."),
+    Option(key="attributes", form="names", part="data", commands=EVERYWHERE, in_document=False,
+           help="Columns that may describe groups, separated by commas. May be repeated.  [default: others]"),
+    Option(key="exclude", form="names", part="data", default=(), in_document=False,
+           help="Columns to leave out, separated by commas. May be repeated."),
+    Option(key="given", form="names", part="design", default=(), attribute="columns",
+           help="Legitimate factors, separated by commas: people are compared within strata. May be repeated."),
+    Option(key="given_bins", form="whole", part="design", parameter="given", attribute="bins", least=2,
+           help="Classes that numbers among them are cut into."),
+    Option(key="given_in_criteria", form="flag", part="design", default=False, parameter="given",
+           attribute="in_criteria", help="Legitimate factors may describe groups."),
+    Option(key="reference", form="text", part="design", default="rest",
+           help="Compare with the rest, with all, or with a group in words."),
+    Option(key="direction", form="text", part="design", default="both", choices=tuple(DIRECTIONS),
+           help="disadvantaged or advantaged: only groups that fare worse, or better, by one-sided tests; of several "
+           "rates in at least one. Needs --favourable."),
+    Option(key="threshold", form="number", part="design", default=0.0, ends="[)",
+           help="Largest |psi| that is acceptable."),
+    Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
+           help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
+    Option(key="weights", form="text", part="data", attribute="counts", commands=EVERYWHERE, in_document=False,
+           help="Column that says how many people a row stands for."),
+    Option(key="survey_weights", form="text", part="design", parameter="weights", attribute="column",
+           help="Column of survey weights: rates and tests are of the population."),
+    Option(key="cluster", form="text", part="design",
+           help="Column that says whom a row is about, where people have several rows."),
+    Option(key="split", form="text", part="search", default="random",
+           help="Column with two values: rows of the lower one are searched, the others test."),
+    Option(key="fraction", form="number", part="search", default=0.5, parameter="split", attribute="fraction",
+           help="Share of people on whom groups are searched."),
+    Option(key="repeats", form="whole", part="search", default=1, parameter="split", attribute="repeats", least=1,
+           help="Random halvings, for the stability of findings."),
+    Option(key="search", form="text", part="search", default="default", attribute="name",
+           help="default; leaves: test every leaf of the forest; paper: as in 2023; none: test the named groups only; "
+           "or as another system does: subset-scan, cart, ... (docs/baselines.md)."),
+    Option(key="trees", form="whole", part="search", default=25, parameter="search", attribute="trees", least=1,
+           help="How many trees to grow."),
+    Option(key="alpha", form="number", part="search", default=0.1, parameter="search", attribute="alpha", ends="(]",
+           commands=EVERYWHERE, help="Nodes split while p is below this."),
+    Option(key="groups", form="whole", part="search", default=3, least=1, commands=EVERYWHERE,
+           help="How many groups to list."),
+    Option(key="ranking", form="text", part="search", default="confidence", choices=("confidence", "magnitude"),
+           help="confidence (smallest p first) or magnitude."),
+    Option(key="level", form="number", part="result", default=0.05, ends="(]", commands=EVERYWHERE,
+           help="Corrected p up to which a group is listed."),
+    Option(key="adjust", form="text", part="result", default="bh", choices=("bh", "by", "bonferroni", "none"),
+           commands=EVERYWHERE, help="Correction: bh, by, bonferroni or none."),
+    Option(key="seed", form="whole", part="search", default=0, commands=EVERYWHERE, help="Same seed, same result."),
+    Option(key="progress", form="object", part="run", commands=(), in_document=False),
+    Option(key="columns", form="pairs", part="question", flag="--column", metavar="ROLE=COLUMN",
+           commands=("profile",), in_document=False,
+           help="Column of the profile's categories: sex=COLUMN, race=COLUMN. May be repeated."),
+)  # fmt: skip
+
+# Those that say how to read the data.
+READING = tuple(option.key for option in OPTIONS if option.parameter == "data" and option.attribute)
+
+# Those of an audit by key.
+AUDIT_OPTIONS: Mapping[str, Option] = {
+    option.key: option for option in OPTIONS if not option.commands or "audit" in option.commands
+}
+
+
+def of_command(command: Command) -> dict[str, Option]:
+    """The options of a command by key."""
+    return {option.key: option for option in OPTIONS if command in option.commands}
