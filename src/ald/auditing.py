@@ -158,6 +158,7 @@ def audit_with(
         **{name: _words(chosen[name]) for name in ("reference", "named_groups")},
     }
     config = AuditConfig(**settings)
+    file = None if split == "own" else seen(parts[0])  # before anything reads it
     counted = None
     if profile is not None:
         counted = count_profile(parts, roles, joint_cells(config), profile, columns, limit, source.query)
@@ -169,7 +170,7 @@ def audit_with(
         progress=chosen["progress"],
         memory_limit=limit,
         query=source.query,
-        file=None if split == "own" else seen(parts[0]),
+        file=file,
     )
     return replace(audited, profile=counted)
 

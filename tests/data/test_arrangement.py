@@ -54,7 +54,10 @@ def test_bad_survey_weights(values: list[Any], problem: str) -> None:
     ("values", "problem"),
     [
         ([1, -2, 1], r"weights 'n' must be whole numbers from 0 on \(people per row\); found -2"),
-        ([1, 2.5, 1], r"found 2\.5\. Fractional weights are not counts: for a survey, say survey_weights='n'"),
+        (
+            [1, 2.5, 1],
+            r"found 2\.5\. Fractional weights are not counts: for a survey, say weights=ald.SurveyWeights\('n'\)",
+        ),
         ([1, NAN, 1], "weights 'n' has 1 missing or infinite values"),
         ([0, 0, 0], "weights 'n' are all 0"),
     ],

@@ -35,11 +35,11 @@ def test_named_groups_have_a_line_each() -> None:
     )
     assert "Among 4,526 people, none of 2 named groups has a significant disparity." in text
     assert (
-        "Asked about gender = female: psi +0.018 (95% interval -0.011 to +0.047), corrected p 0.22: not significant "
+        "Named group gender = female: psi +0.018 (95% interval -0.011 to +0.047), corrected p 0.22: not significant "
         "(1,835 people, tested on all data). Unadjusted psi: -0.142; adjusted: +0.018. The two "
         "have different signs: among comparable people the difference is the other way round."
     ) in text
-    assert "Asked about department = A: nobody can be compared" in text
+    assert "Named group department = A: nobody can be compared" in text
 
 
 def test_strata_are_shown_where_people_are_compared() -> None:

@@ -61,7 +61,7 @@ def test_a_small_study_from_end_to_end(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_pace_tells_time_left() -> None:
     """Progress is said at every percent at most, with minutes and seconds left."""
-    from ald.cli.commands import _duration, _Pace
+    from ald.cli.reproduce import _duration, _Pace
 
     assert _duration(59.6) == "1 min 0 s"
     assert _duration(5) == "5 s"

@@ -221,16 +221,15 @@ def test_command_line(server: str) -> None:
 def test_two_databases(server: str) -> None:
     """One query serves two databases, one for the search and one for the assessment; profiles count both."""
     later = f"{server}?options=-csearch_path%3Dlater"
-    audit = ald.profile(
-        "nyc-ll144", split=(server, later), outcome="approved", search=ald.Search(trees=5), columns={"sex": "sex"}
-    )
+    both = tuple(ald.source(address, query=QUERY) for address in (server, later))
+    audit = ald.profile("nyc-ll144", split=both, outcome="approved", search=ald.Search(trees=5), columns={"sex": "sex"})
     assert audit.data_summary.rows == 6000
     assert audit.profile is not None
     (table,) = audit.profile.tables
     assert [(category.names, category.people, category.selected) for category in table.categories] == [
         (("f",), 2000, 1000), (("m",), 4000, 2000)]  # fmt: skip
     with pytest.raises(ald.SettingError, match="unless both are databases"):
-        ald.audit(split=(server, {"sex": ["f", "m"], "approved": [0, 1]}), outcome="approved")
+        ald.audit(split=(both[0], ald.source({"sex": ["f"], "approved": [0]}, query=QUERY)), outcome="approved")
 
 
 def test_group_in_words(server: str) -> None:
@@ -340,8 +339,9 @@ def test_query_and_address_belong_together() -> None:
         ald.audit(ald.source({"y": [0, 1]}, query="select 1"), outcome="y")
     with pytest.raises(SettingError, match="query must be a text"):
         ald.audit(ald.source("postgresql://h/x", query=1), outcome="y")  # type: ignore[arg-type]
+    halves = [ald.source(data, query="select 1") for data in ("postgresql://h/x", {"y": [0, 1]})]
     with pytest.raises(SettingError, match="--query does not go with --assess-on"):
-        ald.audit(split=("postgresql://h/x", {"y": [0, 1]}), outcome="y")
+        ald.audit(split=halves, outcome="y")
     with pytest.raises(InputError, match="PostgreSQL is known") as caught:
         ald.audit(ald.source("mysql://ann:secret@h/x", query="select 1"), outcome="y")
     assert "secret" not in str(caught.value)

@@ -46,7 +46,7 @@ def removed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [appended, replaced, edited, removed])
-@pytest.mark.parametrize("ask", ["audit", "assess", "halves", "compare"])
+@pytest.mark.parametrize("ask", ["audit", "named groups", "halves", "compare"])
 def test_a_file_that_changes_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], ask: str
 ) -> None:
@@ -62,7 +62,7 @@ def test_a_file_that_changes_while_it_is_read(
     monkeypatch.setattr(files, "read_file", read_and_change)
     calls: dict[str, Callable[[], Any]] = {
         "audit": lambda: ald.audit(path, outcome="y", search=ald.Search(trees=2)),
-        "assess": lambda: ald.audit(path, search="none", named_groups="age > 40", outcome="y"),
+        "named groups": lambda: ald.audit(path, search="none", named_groups="age > 40", outcome="y"),
         "halves": lambda: ald.audit(split=(str(path), str(path)), outcome="y", search=ald.Search(trees=2)),
         "compare": lambda: ald.compare(path, predictions=["a", "b"], truth="y"),
     }

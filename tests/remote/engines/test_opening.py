@@ -35,7 +35,9 @@ def test_two_files(tmp_path: Path) -> None:
     paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
     for i, path in enumerate(paths):
         frame[i::2].to_parquet(path)
-    found = ald.audit(split=tuple(map(str, paths)), outcome="hired", search=ald.Search(trees=2))
+    found = ald.audit(
+        split=[ald.source(path, engine="dask") for path in paths], outcome="hired", search=ald.Search(trees=2)
+    )
     assert found.data_summary.rows == 2000
 
 
