@@ -36,13 +36,14 @@ from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import ERROR, Rate, RateCounter
 from ald.options import AuditConfig
 from ald.questions import Question, joint_cells, questions
-from ald.ranking import Scores, joined, rank, significant
+from ald.ranking import joined, rank, significant
 from ald.results import finer
 from ald.results.audit import Audit
 from ald.results.candidates import Results, design_details
 from ald.results.details import Details, People, PeopleInMemory, Subject, TreePeople, details, people_of_trees
 from ald.results.finding import Finding, finding
-from ald.results.halving import Answer, Split, all_criteria
+from ald.results.giveaways import given_away
+from ald.results.halving import Answer, GivenAway, Split, all_criteria
 from ald.search.adapting import as_counts, design_effect, few_strata
 from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms as SearchTerms
@@ -50,6 +51,7 @@ from ald.search.explore.scoring import smallest_group
 from ald.search.forest import packed
 from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
 from ald.search.forest.packed import PackedRows
+from ald.search.giveaways import giveaways, renumbered, without
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import rounded
 
@@ -118,11 +120,12 @@ def run(
     return Audit(
         config=config,
         data_summary=summary,
+        giveaways=given_away(first, config),
         groups=groups,
         named=named,
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
-        p_any=p_any([split.scores for split in splits]),
+        p_any=p_any(splits),
         _details=partial(_details_of, first, config),
         input_sha256=digest,
         _candidates=results,
@@ -137,11 +140,12 @@ def _spread(found: Distributed, config: AuditConfig) -> Audit:
     return Audit(
         config=config,
         data_summary=_with_halves(found.summary, split, config),
+        giveaways=given_away(split, config),
         groups=results.listed(),
         named=(),
         forest=split.forest.with_attributes(split.d1.attributes),
         detectable=_detectable(split, config),
-        p_any=p_any([split.scores]),
+        p_any=p_any([split]),
         _details=found.details,
         _candidates=results,
         significant=results.significant,
@@ -231,6 +235,7 @@ def _without_search(
     return Audit(
         config=config,
         data_summary=_with_warnings(replace(prepared.summary, rows_assess=prepared.summary.rows), named, config),
+        giveaways=(),
         groups=(),
         named=named,
         forest=Forest.joined([], len(asked[0].cell_names)),
@@ -331,7 +336,11 @@ def one_split(
 
         part(0.0)
         rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-        forest, proposed = search(question.view(d1), question, config, rules, rngs, threads, part, memory_limit)
+        view = question.view(d1)
+        away = columns_given_away(view, question, config)
+        left_out = [condition.attribute for (condition,) in away]
+        found = search(without(view, left_out), question, config, rules, rngs, threads, part, memory_limit)
+        forest, proposed = renumbered(*found, view, left_out)
 
         step("assess", number / len(asked))
         d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
@@ -341,7 +350,20 @@ def one_split(
         if config.explores and config.ranking == "magnitude":
             expected = expected_signs(proposed.criteria, question.view(d1), question, config)
             assessment = replace(assessment, expected=expected)
-        answers.append(Answer(question=question, d2=seen, forest=forest, proposed=proposed, assessment=assessment))
+        telling = None
+        if away:
+            tested = assess(away, seen, question.notion, assessment_terms(config))
+            telling = GivenAway(criteria=away, assessment=tested)
+        answers.append(
+            Answer(
+                question=question,
+                d2=seen,
+                forest=forest,
+                proposed=proposed,
+                assessment=assessment,
+                given_away=telling,
+            )
+        )
 
     step("rank", 0.0)
     return ranked(d1, d2, answers, config, strata)
@@ -380,6 +402,13 @@ def expected_signs(
     return np.sign(np.nan_to_num(found.differences))
 
 
+def columns_given_away(d1: AuditData, question: Question, config: AuditConfig) -> tuple[CodedCriterion, ...]:
+    """The conditions that give the outcome away on D1; searches of other authors do not look for them."""
+    if config.preset is not None or config.method is not None:
+        return ()
+    return giveaways(d1, RateCounter(question.notion.rates, d1.n_cells), config.sign)
+
+
 def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
     """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
     if config.preset == "paper" and question.notion.needs_truth:
@@ -398,6 +427,8 @@ def search(
     memory_limit: int | None = None,
 ) -> tuple[Forest, Candidates]:
     """Step 1: the forest, and the groups to test."""
+    if not d1.attributes:
+        return Forest.joined([], d1.n_cells), Candidates(criteria=(), tree=(), node=())
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
@@ -502,11 +533,11 @@ def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
     return out
 
 
-def p_any(scores: Sequence[Scores]) -> float:
+def p_any(splits: Sequence[Split]) -> float:
     """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
     minima = [0.0]
-    for one in scores:
-        adjusted = adjust_p(one.log_p, "bonferroni")
+    for split in splits:
+        adjusted = adjust_p(split.log_p, "bonferroni")
         minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
     return (
         float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
@@ -536,6 +567,8 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
     if len(answer.proposed):
         reasons = dict.fromkeys(answer.assessment.reason(i) for i in range(len(answer.proposed)))
         return f"in the half that was kept for the tests, {'; '.join(reasons)}"
+    if answer.given_away is not None and len(answer.given_away.criteria) == len(d1.attributes):
+        return "every attribute gives the outcome away"
     d1 = answer.question.view(d1)
     rates = RateCounter(search_rates(answer.question, config), d1.n_cells)
     hits, bases = (column(d1.cell_counts()).tolist() for column in (rates.hit, rates.base))

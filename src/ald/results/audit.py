@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class Audit:
     """The result of an audit.
 
+    giveaways: columns that give the outcome away, without which was searched: a condition on each of them.
     groups: the listed findings, best first: groups with a significant disparity. May be empty.
     named: the groups of interest, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
@@ -43,6 +44,7 @@ class Audit:
 
     config: AuditConfig
     data_summary: DataSummary
+    giveaways: tuple[Finding, ...]
     groups: tuple[Finding, ...]
     named: tuple[Finding, ...]
     forest: Forest
@@ -56,7 +58,7 @@ class Audit:
     _details: Details | Callable[[], Details] = field(repr=False)
 
     def __post_init__(self) -> None:
-        for group in (*self.groups, *self.named):
+        for group in (*self.giveaways, *self.groups, *self.named):
             group.at_home(self)
 
     @cached_property

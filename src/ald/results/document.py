@@ -117,6 +117,7 @@ _DOCUMENT = {
     },
     "p_any": float,
     "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
+    "giveaways": [_FINDING],
     "groups": [_FINDING],
     "named": [_FINDING],
     "details": {
@@ -199,6 +200,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dic
         "data": _plain(asdict(audit.data_summary)),
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
+        "giveaways": [finding.to_dict() for finding in audit.giveaways],
         "groups": [finding.to_dict() for finding in audit.groups],
         "named": [finding.to_dict() for finding in audit.named],
         "details": _plain(audit.details.to_dict()),
@@ -221,7 +223,7 @@ def audit_to_json(audit: Audit) -> str:
     document = audit_to_dict(audit)
     lines = []
     for key, value in document.items():
-        if key in ("groups", "named", "candidates") and value:
+        if key in ("giveaways", "groups", "named", "candidates") and value:
             rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
             lines.append(f"{_dump(key)}: [\n{rows}\n]")
         else:
@@ -272,6 +274,7 @@ def audit_from_json(text: str | bytes) -> Audit:
                     "warnings": tuple(data["warnings"]),
                 }
             ),
+            giveaways=tuple(Finding.from_dict(entry) for entry in document["giveaways"]),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             named=tuple(Finding.from_dict(entry) for entry in document["named"]),
             forest=Forest.from_dict(document["forest"]),
@@ -327,7 +330,8 @@ def _is(value: Any, shape: Any) -> bool:
 def _check_sizes(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
-    for entry in (*document["groups"], *document["named"], *document["candidates"]):
+    findings = [entry for name in ("giveaways", "groups", "named", "candidates") for entry in document[name]]
+    for entry in findings:
         keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]

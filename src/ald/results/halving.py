@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Assessment
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
@@ -23,10 +23,19 @@ Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class GivenAway:
+    """The conditions that give the outcome away on D1, a column each, and their assessment on D2."""
+
+    criteria: tuple[CodedCriterion, ...]
+    assessment: Assessment
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
     """What one question got: the forest, the groups that it led to, and their assessment on D2.
 
-    overlaps: as the function of that name gives them, where they were counted already.
+    overlaps: as the function of that name gives them, where they were counted already. given_away: columns without
+    which was searched, if there are any.
     """
 
     question: Question
@@ -35,6 +44,7 @@ class Answer:
     proposed: Candidates
     assessment: Assessment
     overlaps: Overlaps | None = None
+    given_away: GivenAway | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,6 +77,12 @@ class Split:
     def forest(self) -> Forest:
         """The trees of all questions."""
         return Forest.joined([answer.forest for answer in self.answers])
+
+    @property
+    def log_p(self) -> FloatArray:
+        """The p-values of all tests on D2: of the candidates, and of columns that give the outcome away."""
+        columns = [one.given_away.assessment.log_p for one in self.answers if one.given_away is not None]
+        return np.concatenate([self.scores.log_p, *columns])
 
     @property
     def tested(self) -> int:
