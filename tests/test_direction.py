@@ -16,7 +16,7 @@ import pytest
 import ald
 from ald import NOTIONS, Audit, SettingError
 from ald.options import AuditConfig
-from ald.report.sentences import magnitude, statement
+from ald.report.summary.sentences import magnitude, statement
 from tests.report.test_pdf import needs_pdftotext, text_of
 from tests.tables import decisions, people, public_data
 

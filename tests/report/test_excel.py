@@ -16,7 +16,6 @@ import ald
 from ald import Audit
 from ald.groups.criterion import visible
 from ald.report.excel import to_excel
-from ald.report.table import columns
 from tests.tables import decisions, hostile, people
 
 
@@ -38,13 +37,13 @@ def rows(sheet: Any) -> list[list[Any]]:
 def test_numbers_come_back(audit: Audit, name: str) -> None:
     """Findings and candidates have all the numbers of the CSV report, as numbers with all their digits."""
     findings = audit.groups if name == "Findings" else audit.candidates
+    records = audit.report().records if name == "Findings" else audit.report().candidates
     assert findings
     header, *body = rows(read(audit)[name])
-    cells = columns(audit)
-    assert len(header) == len(cells) + 3 == len(set(header))
+    assert len(header) == len(records.columns) + 3 == len(set(header))
     assert body == [
-        [i, *(cell.value(f) for cell in cells), audit.notion.name, f.undefined or None]
-        for i, f in enumerate(findings, 1)
+        [i, *values, audit.notion.name, f.undefined or None]
+        for i, (values, f) in enumerate(zip(records.rows, findings, strict=True), 1)
     ]
 
 
@@ -128,7 +127,7 @@ def test_names_of_sheets() -> None:
     table = report.section("settings").table
     titles = ["a" * 40, "A" * 40, "x/y:[z]*?\\'", "''", "Findings"]
     more = tuple(replace(report.section("settings"), key=title, title=title, table=table) for title in titles)
-    names = openpyxl.load_workbook(io.BytesIO(to_excel(replace(report, sections=more)))).sheetnames
+    names = openpyxl.load_workbook(io.BytesIO(to_excel(replace(report, _sections=lambda: more)))).sheetnames
     assert names == ["Summary", "Findings", "Candidates", "a" * 31, "A" * 29 + " 2", "x y  z", "Sheet", "Findings 2",
                      "Notes"]  # fmt: skip
 

@@ -48,7 +48,11 @@ def test_formats_by_ending(tmp_path: Path, audit: Audit, name: str, render: Call
 
 def test_every_format_is_tested_above() -> None:
     """A new ending gets its test."""
-    assert set(files.RENDERERS) == {"html", "pdf", "xlsx", "json", "csv", "md", "markdown", "txt"}
+    assert (
+        set(files.ENDINGS)
+        == {*files.RENDERERS, "json"}
+        == {"html", "pdf", "xlsx", "json", "csv", "md", "markdown", "txt"}
+    )
 
 
 @pytest.mark.parametrize(

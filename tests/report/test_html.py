@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Audit
-from ald.report.html import CANDIDATES, to_html
+from ald.report.html import to_html
 from ald.report.markup import shown
+from ald.report.summary.report import CANDIDATES
 from ald.report.words import shortened
 from tests.tables import decisions, hostile, people, public_data
 

@@ -15,7 +15,6 @@ import ald
 from ald import Audit, SettingError
 from ald.groups.criterion import visible
 from ald.report.markdown import code_block, code_span, escape
-from ald.report.table import printed
 from tests.tables import decisions, hostile, people
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -119,9 +118,8 @@ def test_numbers_come_back(audit: Audit) -> None:
     """Read back, the first table has the groups and their numbers, and the others are those of the report."""
     report = audit.report()
     first, *others = tables(audit.to_markdown())
-    cells = printed(audit)
-    assert first[0] == ["#", *(cell.header for cell in cells)]
-    assert first[1:] == [[str(i), *(cell.text(f) for cell in cells)] for i, f in enumerate(audit.groups, 1)]
+    assert first[0] == ["#", *(column.header for column in report.brief.columns)]
+    assert first[1:] == [[str(i), *(entry.text for entry in row)] for i, row in enumerate(report.brief.rows, 1)]
     assert [float(row[3]) for row in first[1:]] == [round(f.psi or 0.0, 3) for f in audit.groups]
     expected = [table for card in report.cards for table in (card.numbers, card.breakdown, card.close)]
     expected += [section.table for section in report.sections]
@@ -149,7 +147,7 @@ def test_hostile_names_and_levels(name: str, level: str) -> None:
     audit = ald.audit(hostile([name], [level, f"{level}x", "third"], 120), outcome="y", trees=1, attributes=[name])
     assert audit.groups
     first = tables(audit.to_markdown())[0]
-    assert {len(row) for row in first} == {len(printed(audit)) + 1}
+    assert {len(row) for row in first} == {len(audit.report().brief.columns) + 1}
     assert [spaced(row[1]) for row in first[1:]] == [spaced(str(f.criterion)) for f in audit.groups]
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Audit, Notion, Rate
-from ald.report.sentences import headline
-from ald.report.summary import LIMITATION, facts
+from ald.report.summary.sentences import LIMITATION
 from ald.report.words import interval, percent, plain, signed
 from tests.tables import decisions, hostile, people
 
@@ -38,7 +37,7 @@ def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever a name or level holds, text has no control characters."""
     audit = ald.audit(hostile([name], [level, "other", "third"], 200) | {"y": [0, 1] * 100}, outcome="y", trees=1)
     forced = Audit.from_json(audit.to_json())
-    for shown in (str(forced), forced.to_markdown(), headline(forced) and "\n".join(facts(forced)[:1])):
+    for shown in (str(forced), forced.to_markdown(), forced.report().headline):
         assert not UNPRINTABLE.search(shown)
 
 

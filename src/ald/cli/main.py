@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("table", "json", "csv", "markdown")
 
-# The whole table needs a terminal of this width.
-_TABLE_WIDTH = 120
-
 # Options that a config file may set too, by the same names.
 _CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("prediction", "truth", "weights", "survey_weights", "cluster", "split"), (str,)),
@@ -283,6 +280,7 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     Reports, and formats other than the table, are of the audit given the department.
     """
     from ald.datasets import load_berkeley
+    from ald.report.terminal import print_report
 
     _check_targets(output, [])
     click.echo(
@@ -291,7 +289,7 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     )
     settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
     if format_ == "table":
-        _print_table(_run("audit", settings), brief=True)
+        print_report(_run("audit", settings).report(), brief=True)
         click.echo("Departments differ, which nobody doubted. Are women treated differently given the department?\n")
     given = {"given": "department", "groups_of_interest": "gender = female"}
     _show(_run("audit", settings | given), format_, output)
@@ -344,12 +342,13 @@ def notions() -> None:
     from rich.table import Table
 
     from ald.notions import NOTIONS
+    from ald.report.terminal import open_console
 
     table = Table("notion", "rates compared", "asks for", "needs")
     for notion in NOTIONS.values():
         rates = ", ".join(f"{rate.name} ({rate.key})" for rate in notion.rates)
         table.add_row(notion.name, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome")
-    _console().print(table)
+    open_console().print(table)
 
 
 @cli.command()
@@ -450,10 +449,12 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+    from ald.report.terminal import open_console
+
     # Nobody knows how long loading takes: until it is done the bar moves to and fro, and the clock runs.
     steps = {"search": (0.0, 0.9), "repeat": (0.0, 0.9), "assess": (0.9, 0.06), "rank": (0.96, 0.04)}
     shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-    with Progress(*shown, console=_console(stderr=True), transient=True) as bar:
+    with Progress(*shown, console=open_console(stderr=True), transient=True) as bar:
         task = bar.add_task("load", total=None)
 
         def update(step: str, share: float) -> None:
@@ -464,64 +465,16 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
         yield update
 
 
-def _console(*, stderr: bool = False) -> Any:
-    from rich.console import Console
-
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-
-
 def _show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
     from ald.groups.criterion import visible
     from ald.report.files import write_report
+    from ald.report.terminal import print_report
 
     for path in output:
         write_report(result, path)
         click.echo(f"Wrote {visible(path)}", err=True)
     if format_ == "table":
-        _print_table(result)
+        print_report(result.report())
     else:
         text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
         click.echo(text, nl=False)
-
-
-def _print_table(result: Audit, *, brief: bool = False) -> None:
-    """Prints the listed groups and, unless it should be brief, what was done."""
-    from rich import box
-    from rich.table import Table
-
-    from ald.groups.criterion import visible
-    from ald.report.law import profile_sections
-    from ald.report.sentences import headline
-    from ald.report.summary import LIMITATION, facts
-    from ald.report.summary import result as result_of
-    from ald.report.table import printed
-    from ald.report.text import section_text
-
-    console = _console()
-    console.print(visible(headline(result)), style="bold")
-    console.print(visible(result_of(result)))
-    cells = printed(result)
-    # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
-    narrow = console.width < _TABLE_WIDTH
-    shown = [cell for cell in cells if cell.is_main] if narrow else cells
-    if result.groups:
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 1, 0), pad_edge=False)
-        for cell in shown:
-            width = max(len(cell.header), *(len(cell.text(finding)) for finding in result.groups))
-            table.add_column(visible(cell.header), justify="right" if cell.is_number else "left", overflow="fold",
-                             no_wrap=cell.is_number and narrow, min_width=width if cell.is_short else 12)  # fmt: skip
-        for finding in result.groups:
-            table.add_row(*(visible(cell.text(finding)) for cell in shown))
-        console.print(table)
-    if narrow:
-        for i, finding in enumerate(result.groups, 1):
-            rest = ", ".join(
-                f"{cell.header} {cell.text(finding)}" for cell in cells if not cell.is_main and cell.text(finding)
-            )
-            console.print(visible(f"Group {i}: {rest}."))
-    for fact in [] if brief else facts(result):
-        console.print(visible(fact), style="yellow" if fact.startswith("Warning") else "dim")
-    for section in profile_sections(result):
-        console.print(f"\n{section_text(section)}", soft_wrap=True)
-    if not brief:
-        console.print(LIMITATION, style="dim italic")

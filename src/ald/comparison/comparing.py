@@ -32,7 +32,7 @@ from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion
 from ald.notions import CELLS, Notion, RateCounter, get_notion
 from ald.options import AuditConfig
-from ald.report.summary import LIMITATION
+from ald.report.summary.sentences import LIMITATION
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import combine_bonferroni, combine_fisher, rounded
 from ald.statistics.paired import Pairs, Sample

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
 
 from ald.groups.criterion import visible
-from ald.report.table import columns, tabulated
-
-if TYPE_CHECKING:
-    from ald.results.audit import Audit
+from ald.report.model import Report
 
 
 def safe_cell(text: str) -> str:
@@ -22,13 +18,11 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def to_csv(audit: Audit) -> str:
+def to_csv(report: Report) -> str:
     """One row per listed (or only named) group; numbers with all their digits."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    cells = columns(audit)
-    writer.writerow(["rank", *(safe_cell(visible(cell.key)) for cell in cells)])
-    for i, finding in enumerate(tabulated(audit), 1):
-        values = [cell.value(finding) for cell in cells]
+    writer.writerow(["rank", *(safe_cell(visible(column.key)) for column in report.records.columns)])
+    for i, values in enumerate(report.records.rows, 1):
         writer.writerow([i, *(safe_cell(visible(v)) if isinstance(v, str) else "" if v is None else v for v in values)])
     return out.getvalue()

@@ -13,10 +13,8 @@ from typing import Any
 
 from ald.errors import needed_extra
 from ald.groups.criterion import visible
-from ald.report.summary import Report
-from ald.report.table import Cell, Entry, Table, columns, confidence_text, tabulated
+from ald.report.model import Entry, Records, Report, Table
 from ald.report.words import shortened
-from ald.results.finding import Finding
 
 # Same audit, same bytes: the time that every workbook carries.
 _EPOCH = datetime(1980, 1, 1)
@@ -57,10 +55,9 @@ def to_excel(report: Report) -> bytes:
     with xlsxwriter.Workbook(out, options) as workbook:
         workbook.set_properties({"title": report.title, "created": _EPOCH})
         writer = _Writer(workbook)
-        audit = report.audit
         writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
-        writer.sheet("Findings", *_findings(report, tabulated(audit)))
-        writer.sheet("Candidates", *_findings(report, audit.candidates[: _ROWS - 1]))
+        writer.sheet("Findings", *_records(report.records))
+        writer.sheet("Candidates", *_records(report.candidates))
         for section in report.sections:
             if section.table is not None:
                 writer.sheet(section.title, *_table(section.table))
@@ -138,35 +135,29 @@ def _summary(report: Report) -> list[tuple[str, Value]]:
     rows.append(("result", report.result))
     rows += [(figure.label, _number(figure.text) or figure.text) for figure in report.figures]
     rows.append(("limitation", report.limitation))
-    if report.audit.n_candidates >= _ROWS:
+    if len(report.candidates.rows) >= _ROWS:
         rows.append(("note", f"Only the first {_ROWS - 1:,} candidates fit into a sheet."))
     return rows
 
 
-def _findings(report: Report, findings: Sequence[Finding]) -> tuple[list[str], list[list[Value]]]:
-    """One row per finding with all its numbers."""
-    cells = columns(report.audit)
-    interval = "interval" if findings is not report.audit.groups else f"{confidence_text(report.audit)} interval"
+def _records(records: Records) -> tuple[list[str], list[list[Value]]]:
+    """One row per finding with all its numbers, as far as a sheet goes."""
+    interval = next(column.header for column in records.columns if column.key == "lower")
     heads = {"lower": f"{interval} from", "upper": f"{interval} to", "log10_p_adjusted": "log10 of adj. p"}
-    header = ["rank", *(heads.get(cell.key, cell.header or cell.key) for cell in cells), "notion", "undefined"]
+    keys = [column.key for column in records.columns]
+    header = ["rank", *(heads.get(column.key, column.header or column.key) for column in records.columns)]
     rows: list[list[Value]] = [
-        [
-            i,
-            *(_formatted(cell, finding) for cell in cells),
-            report.audit.notion_of(finding).name,
-            finding.undefined or None,
-        ]
-        for i, finding in enumerate(findings, 1)
+        [i, *(_formatted(key, value) for key, value in zip(keys, row, strict=True)), *remarks]
+        for i, (row, remarks) in enumerate(zip(records.rows[: _ROWS - 1], records.remarks, strict=False), 1)
     ]
-    return header, rows
+    return [*header, "notion", "undefined"], rows
 
 
-def _formatted(cell: Cell, finding: Finding) -> Value:
-    value: Value = cell.value(finding)
+def _formatted(key: str, value: Value) -> Value:
+    """A value with the format of its column."""
     if value is None or isinstance(value, (str, tuple)):
         return value
-    known = _FORMATS.get(cell.key, _PERCENT if cell.key.endswith(("_inside", "_outside")) else _SIGNED)
-    return value, known
+    return value, _FORMATS.get(key, _PERCENT if key.endswith(("_inside", "_outside")) else _SIGNED)
 
 
 def _table(table: Table) -> tuple[list[str], list[list[Value]]]:

@@ -9,21 +9,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ald.errors import SettingError, needed_extra
+from ald.report.csv import to_csv
+from ald.report.excel import to_excel
+from ald.report.html import to_html
+from ald.report.markdown import to_markdown
+from ald.report.model import Report
+from ald.report.pdf import to_pdf
+from ald.report.text import to_text
 from ald.report.whole import check_replaceable, write_whole
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
 
-RENDERERS: dict[str, Callable[[Audit], str | bytes]] = {
-    "html": lambda audit: audit.to_html(),
-    "pdf": lambda audit: audit.to_pdf(),
-    "xlsx": lambda audit: audit.to_excel(),
-    "json": lambda audit: audit.to_json(),
-    "csv": lambda audit: audit.to_csv(),
-    "md": lambda audit: audit.to_markdown(),
-    "markdown": lambda audit: audit.to_markdown(),
-    "txt": lambda audit: f"{audit}\n",
+RENDERERS: dict[str, Callable[[Report], str | bytes]] = {
+    "html": to_html,
+    "pdf": to_pdf,
+    "xlsx": to_excel,
+    "csv": to_csv,
+    "md": to_markdown,
+    "markdown": to_markdown,
+    "txt": lambda report: f"{to_text(report)}\n",
 }
+# The document of the audit itself, which is no report.
+_DOCUMENT = "json"
+
+ENDINGS = ("html", "pdf", "xlsx", "json", "csv", "md", "markdown", "txt")
 
 # Formats that need an optional package: its name, what it is for, and the extra that installs it.
 _PACKAGES = {"pdf": ("typst", "PDF reports", "pdf"), "xlsx": ("xlsxwriter", "Excel reports", "excel")}
@@ -40,10 +50,9 @@ def format_of(path: str) -> str:
             f"a report goes to a file, not to {path!r}: to print one, use --format (in Python: print(found))"
         )
     ending = Path(path).suffix.casefold().removeprefix(".")
-    if ending not in RENDERERS:
+    if ending not in ENDINGS:
         raise SettingError(
-            f"cannot tell the format of the report {path!r} by its ending. Known: "
-            f"{', '.join('.' + e for e in RENDERERS)}"
+            f"cannot tell the format of the report {path!r} by its ending. Known: {', '.join('.' + e for e in ENDINGS)}"
         )
     return ending
 
@@ -73,5 +82,6 @@ def check_targets(paths: Sequence[str]) -> None:
 
 def write_report(audit: Audit, path: str) -> None:
     """Writes the report in the format of the path's ending."""
-    content = RENDERERS[format_of(path)](audit)
+    ending = format_of(path)
+    content = audit.to_json() if ending == _DOCUMENT else RENDERERS[ending](audit.report())
     write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)

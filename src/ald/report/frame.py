@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ald.errors import SettingError
-from ald.report.table import columns, tabulated
-
-if TYPE_CHECKING:
-    from ald.results.audit import Audit
+from ald.report.model import Report
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 
 
-def to_frame(audit: Audit, backend: str | None = None) -> Any:
+def to_frame(report: Report, backend: str | None = None) -> Any:
     """One row per listed group in ranked order, or per named group in the order given."""
     import narwhals.stable.v2 as nw
 
@@ -24,7 +21,8 @@ def to_frame(audit: Audit, backend: str | None = None) -> Any:
     installed = [name for name in wanted if importlib.util.find_spec(name)]
     if not installed:
         raise SettingError(f"to_frame() needs a DataFrame library: pip install {wanted[0]}")
-    values: dict[str, list[Any]] = {"rank": list(range(1, len(tabulated(audit)) + 1))}
-    for cell in columns(audit):
-        values[cell.key] = [cell.value(finding) for finding in tabulated(audit)]
+    rows = report.records.rows
+    values: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
+    for k, column in enumerate(report.records.columns):
+        values[column.key] = [row[k] for row in rows]
     return nw.from_dict(values, backend=installed[0]).to_native()  # type: ignore[arg-type]

@@ -11,18 +11,14 @@ from typing import Any
 
 from ald.report.curves import CurveView
 from ald.report.markup import Content, Markup, element, markup
+from ald.report.model import Card, Column, Report, Section, Table
 from ald.report.palette import DARK, LIGHT, Scale, variables
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
-from ald.report.summary import Card, Report, Section
 from ald.report.svg import at_two_widths, style_sheet
-from ald.report.table import Column, Table
 from ald.report.trees import Tree
 from ald.report.words import count, interval, percent, shortened, signed
-
-# Candidates in the document inside the page; a report of thousands would be megabytes.
-CANDIDATES = 200
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
@@ -93,10 +89,11 @@ def _cut(text: str, length: int = _LONG) -> str:
 
 
 def _header(report: Report) -> Markup:
-    names = ", ".join(dict.fromkeys(card.notion.name for card in report.cards)) or report.audit.notion.name
     return element(
         "header",
-        element("p", element("span", "ALD", class_="mark"), f"{report.title} · {_cut(names, 80)}", class_="eyebrow"),
+        element(
+            "p", element("span", "ALD", class_="mark"), f"{report.title} · {_cut(report.notions, 80)}", class_="eyebrow"
+        ),
         element("h1", _headline(report)),
         element("div", [element("p", sentence) for sentence in report.lead], class_="lead"),
         _warnings(report),
@@ -106,7 +103,7 @@ def _header(report: Report) -> Markup:
             class_="figures",
         ),
         element("p", report.limitation, class_="limitation"),
-    )
+    )  # fmt: skip
 
 
 def _headline(report: Report) -> Content:
@@ -138,8 +135,8 @@ def _groups(report: Report) -> Markup:
     switch = element(
         "fieldset",
         element("legend", "Order by"),
-        _choice("confidence", "confidence", report.audit.config.ranking),
-        _choice("magnitude", "magnitude", report.audit.config.ranking),
+        _choice("confidence", "confidence", report.ranking),
+        _choice("magnitude", "magnitude", report.ranking),
         class_="switch",
         hidden=True,
     )
@@ -391,6 +388,5 @@ def _footer(report: Report) -> Markup:
 
 def _embedded(report: Report) -> str:
     """The document, reduced to what fits on a page; inert inside a script element."""
-    document = report.audit.to_reduced_dict(CANDIDATES)
-    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(report.document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -9,8 +9,7 @@ import re
 
 from ald.errors import SettingError
 from ald.groups.criterion import visible
-from ald.report.summary import Card, Report
-from ald.report.table import Table, printed
+from ald.report.model import Card, Report, Table
 from ald.report.words import shortened
 
 # Longer names are cut in headings.
@@ -114,12 +113,10 @@ def _cell(text: str) -> str:
 
 def _ranked(report: Report) -> list[str]:
     """The listed groups in the few columns that fit a page."""
-    cells = printed(report.audit)
-    rows = [
-        [str(i), *(_cell(cell.text(finding)) for cell in cells)] for i, finding in enumerate(report.audit.groups, 1)
-    ]
-    header = ["#", *(_cell(cell.header) for cell in cells)]
-    return _rows(header, [True, *(cell.is_number for cell in cells)], rows)
+    columns = report.brief.columns
+    rows = [[str(i), *(_cell(entry.text) for entry in row)] for i, row in enumerate(report.brief.rows, 1)]
+    header = ["#", *(_cell(column.header) for column in columns)]
+    return _rows(header, [True, *(column.is_number for column in columns)], rows)
 
 
 def _table(table: Table) -> list[str]:

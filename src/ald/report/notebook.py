@@ -7,36 +7,25 @@ ground of its own: a notebook's theme need not be that of the system.
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING
 
-from ald.errors import InputError
 from ald.report.markup import Content, Markup, element
+from ald.report.model import Column, FindingReport, Report, Table
 from ald.report.palette import LIGHT, resolved
 from ald.report.pictures.groups import draw_groups
-from ald.report.pictures.tree import draw_tree
-from ald.report.sentences import certainty, magnitude, statement
-from ald.report.summary import summarise
-from ald.report.svg import Picture, standalone, style_sheet
-from ald.report.table import Cell, printed
-from ald.report.trees import tree_of
+from ald.report.svg import style_sheet
 from ald.report.words import shortened
-from ald.results.finding import Finding
-
-if TYPE_CHECKING:
-    from ald.results.audit import Audit
 
 _WIDTH = 760.0
 _LONG = 240
 
 
-def audit_html(audit: Audit) -> str:
+def audit_html(report: Report) -> str:
     """The headline, the picture and the table of listed groups, and what to do next."""
-    report = summarise(audit)
     return _fragment(
         element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
         element("p", report.result),
-        draw_groups(report, _WIDTH) if report.cards else None,
-        _table(audit, audit.groups) if report.cards else [element("p", sentence) for sentence in report.lead],
+        draw_groups(report, _WIDTH) if report.brief.rows else None,
+        _table(report.brief) if report.brief.rows else [element("p", sentence) for sentence in report.lead],
         element("p", report.limitation, class_="note"),
         element(
             "p",
@@ -52,14 +41,12 @@ def audit_html(audit: Audit) -> str:
     )
 
 
-def finding_html(audit: Audit, finding: Finding) -> str:
+def finding_html(report: FindingReport) -> str:
     """The finding in sentences and numbers, and what to do next."""
-    said = statement(finding, audit)
     return _fragment(
-        element("p", shortened(f"{said[0].upper()}{said[1:]}.", 2 * _LONG), class_="headline"),
-        element("p", magnitude(finding, audit)),
-        element("p", certainty(finding, audit)),
-        _table(audit, (finding,)),
+        element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
+        [element("p", sentence) for sentence in report.sentences],
+        _table(report.table),
         element(
             "p",
             "Next: ",
@@ -72,29 +59,24 @@ def finding_html(audit: Audit, finding: Finding) -> str:
     )
 
 
-def plot_tree(audit: Audit, finding: Finding, levels: int | None) -> Picture:
-    """The search tree of a finding."""
-    if finding.tree is None or finding.node is None:
-        raise InputError("this group was named, not searched for: no tree proposed it")
-    tree = tree_of(audit.forest, finding.tree, audit.notion_of(finding), audit.details.people_of_tree(finding.tree))
-    return Picture(standalone(draw_tree(tree, finding.node, levels=levels)))
-
-
-def _table(audit: Audit, findings: tuple[Finding, ...]) -> Markup:
-    cells = printed(audit)
-    head = [element("th", cell.header, class_="number" if cell.is_number else None, scope="col") for cell in cells]
+def _table(table: Table) -> Markup:
+    head = [element("th", column.header, class_="number" if column.is_number else None, scope="col")
+            for column in table.columns]  # fmt: skip
     rows = [
         element(
             "tr",
-            [element("td", shortened(cell.text(finding), _LONG), class_=_class(cell)) for cell in cells],
+            [
+                element("td", shortened(entry.text, _LONG), class_=_class(column))
+                for column, entry in zip(table.columns, row, strict=True)
+            ],
         )
-        for finding in findings
+        for row in table.rows
     ]
     return element("table", element("thead", element("tr", head)), element("tbody", rows))
 
 
-def _class(cell: Cell) -> str | None:
-    return ("number short" if cell.is_short else "number") if cell.is_number else None
+def _class(column: Column) -> str | None:
+    return ("number short" if column.is_short else "number") if column.is_number else None
 
 
 def _fragment(*content: Content) -> str:

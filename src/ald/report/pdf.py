@@ -16,12 +16,11 @@ from ald.errors import needed_extra
 from ald.groups.criterion import visible
 from ald.report.curves import CurveView
 from ald.report.markup import Markup, number
+from ald.report.model import Card, Report, Table
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
-from ald.report.summary import Card, Report
 from ald.report.svg import standalone
-from ald.report.table import Table
 from ald.report.words import interval, percent, shortened, signed
 
 STANDARDS = ["a-2b", "ua-1"]
@@ -50,11 +49,10 @@ def to_pdf(report: Report) -> bytes:
 def _content(report: Report) -> dict[str, Any]:
     """What the template sets: texts, tables as texts, and pictures."""
     cards = report.cards
-    names = ", ".join(dict.fromkeys(card.notion.name for card in cards)) or report.audit.notion.name
     return {
         "title": report.title,
         "document-title": _cut(f"{report.title}: {report.headline}", _HEADLINE),
-        "notions": _cut(names, _NAME),
+        "notions": _cut(report.notions, _NAME),
         "headline": _cut(report.headline, _HEADLINE),
         "lead": [_cut(sentence) for sentence in report.lead],
         "figures": [{"text": figure.text, "label": figure.label} for figure in report.figures],
@@ -65,7 +63,7 @@ def _content(report: Report) -> dict[str, Any]:
         "result": visible(report.result),
         "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
         "table": _table(report.table),
-        "nothing": [] if cards or not report.audit.config.search else
+        "nothing": [] if cards or not report.is_search else
                    ["What the audit could have seen, and how it was done, follows."],
         "cards": [_card(card) for card in cards],
         "sections": [

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ald.groups.criterion import visible
-from ald.report.law import profile_sections
-from ald.report.sentences import headline
-from ald.report.summary import LIMITATION, Section, facts, result
-from ald.report.table import Table, printed
+from ald.report.model import Column, Entry, Report, Section, Table
 from ald.report.words import shortened
-
-if TYPE_CHECKING:
-    from ald.results.audit import Audit
 
 _WIDTH = 110
 _CELL = 40
 
 
-def to_text(audit: Audit) -> str:
+def to_text(report: Report) -> str:
     """Headline, one block per listed group, facts and limitation."""
-    blocks = [textwrap.fill(visible(line), _WIDTH) for line in (headline(audit), result(audit))]
-    cells = printed(audit)
-    for i, finding in enumerate(audit.groups, 1):
-        numbers = visible(", ".join(f"{cell.header} {cell.text(finding)}" for cell in cells[1:] if cell.text(finding)))
-        details = textwrap.fill(numbers, _WIDTH, initial_indent="   ", subsequent_indent="   ")
-        blocks.append(f"{i}. {cells[0].text(finding)}\n{details}")
-    blocks.append("\n".join(textwrap.fill(visible(line), _WIDTH, subsequent_indent="  ") for line in facts(audit)))
-    blocks += [section_text(section) for section in profile_sections(audit)]
-    blocks.append(textwrap.fill(LIMITATION, _WIDTH))
+    blocks = [textwrap.fill(visible(line), _WIDTH) for line in (report.headline, report.result)]
+    for i, row in enumerate(report.brief.rows, 1):
+        details = textwrap.fill(visible(with_headers(report.brief.columns[1:], row[1:])), _WIDTH, initial_indent="   ",
+                                subsequent_indent="   ")  # fmt: skip
+        blocks.append(f"{i}. {row[0].text}\n{details}")
+    lines = (*report.facts, *(f"Warning: {warning}" for warning in report.warnings))
+    blocks.append("\n".join(textwrap.fill(visible(line), _WIDTH, subsequent_indent="  ") for line in lines))
+    blocks += [section_text(section) for section in report.profile]
+    blocks.append(textwrap.fill(report.limitation, _WIDTH))
     return "\n\n".join(blocks)
+
+
+def with_headers(columns: Sequence[Column], row: Sequence[Entry]) -> str:
+    """The entries of a row, each with its header; empty ones are left out."""
+    pairs = zip(columns, row, strict=True)
+    return ", ".join(f"{column.header} {entry.text}" for column, entry in pairs if entry.text)
 
 
 def section_text(section: Section) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ald.assess.power import Detectable
 from ald.data.prepare import DataSummary
+from ald.errors import InputError
 from ald.groups.criterion import visible
 from ald.groups.tree import Forest
 from ald.notions import Notion
@@ -20,7 +21,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
-    from ald.report.summary import Report
+    from ald.report.model import Report
     from ald.report.svg import Picture
 
 
@@ -131,14 +132,13 @@ class Audit:
     def __str__(self) -> str:
         from ald.report.text import to_text
 
-        return to_text(self)
+        return to_text(self.report())
 
     def report(self) -> Report:
         """The audit in words, numbers and tables, as every format shows it."""
-        from ald.report.law import with_profile
-        from ald.report.summary import summarise
+        from ald.report.summary.report import summarise
 
-        return with_profile(summarise(self))
+        return summarise(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
@@ -149,26 +149,30 @@ class Audit:
 
     def plot_tree(self, finding: Finding, levels: int | None = 3) -> Picture:
         """The search tree of a finding as a picture (SVG), down to some levels; None for all."""
-        from ald.report.notebook import plot_tree
+        from ald.report.pictures.tree import plot_tree
+        from ald.report.summary.findings import search_tree
 
-        return plot_tree(self, finding, levels)
+        if finding.tree is None or finding.node is None:
+            raise InputError("this group was named, not searched for: no tree proposed it")
+        return plot_tree(search_tree(finding, self), finding.node, levels)
 
     def _repr_html_(self) -> str:
         from ald.report.notebook import audit_html
 
-        return audit_html(self)
+        return audit_html(self.report())
 
     def finding_html(self, finding: Finding) -> str:
         """A finding as notebooks show it."""
         from ald.report.notebook import finding_html
+        from ald.report.summary.findings import summarise_finding
 
-        return finding_html(self, finding)
+        return finding_html(summarise_finding(finding, self))
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""
         from ald.report.frame import to_frame
 
-        return to_frame(self, backend)
+        return to_frame(self.report(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole audit as plain data in the documented schema (docs/schema.md)."""
@@ -223,4 +227,4 @@ class Audit:
         """The listed groups as CSV, safe to open in a spreadsheet."""
         from ald.report.csv import to_csv
 
-        return to_csv(self)
+        return to_csv(self.report())

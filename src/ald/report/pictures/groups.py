@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ald.report.markup import Content, Markup, element, number
-from ald.report.summary import Card, Report
+from ald.report.model import Card, Report
 from ald.report.svg import Axis, circle, fitted, line, picture, round_ticks, text
 from ald.report.words import confidence, percent, signed
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ald.report.markup import Content, Markup, element, number
 from ald.report.palette import STEPS, Scale
-from ald.report.svg import fitted, picture, rect, text
+from ald.report.svg import Picture, fitted, picture, rect, standalone, text
 from ald.report.tree_layout import tidy
 from ald.report.trees import Tree, TreeNode
 from ald.report.words import percent, signed
@@ -29,6 +29,11 @@ def shown_nodes(tree: Tree, path: Sequence[int], levels: int | None = LEVELS) ->
         for i, node in enumerate(tree.nodes)
         if levels is None or node.depth <= levels or i in on_path or node.parent in on_path
     ]
+
+
+def plot_tree(tree: Tree, node: int, levels: int | None) -> Picture:
+    """The tree as a picture of its own."""
+    return Picture(standalone(draw_tree(tree, node, levels=levels)))
 
 
 def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:

@@ -14,7 +14,8 @@ import scipy
 import ald
 from ald import Audit
 from ald.report.curves import bin_label
-from ald.report.summary import LIMITATION, Report
+from ald.report.model import Report
+from ald.report.summary.sentences import LIMITATION
 from tests.tables import decisions, people, write_csv
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ald.profiles import CategoryTable, Profile
-from ald.report.sentences import further, value_of
-from ald.report.summary import FURTHER, Report, Section, assumptions
-from ald.report.table import Column, Entry, Table
+from ald.report.model import Column, Section, Table
+from ald.report.summary.facts import list_assumptions
+from ald.report.summary.sentences import FURTHER, further, value_of
+from ald.report.summary.table import number, word
 from ald.report.words import count, joined, percent, plain
 
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ TO_BE_COMPLETED = "To be completed: "
 _ROLES = {"sex": "sex", "race": "race/ethnicity"}
 
 
-def with_profile(report: Report) -> Report:
-    """The report with the sections of the audit's profile, right after its warnings and groups."""
-    added = profile_sections(report.audit)
-    at = sum(section.key in ("warnings", "further") for section in report.sections)
-    return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:])) if added else report
-
-
 def profile_sections(audit: Audit) -> tuple[Section, ...]:
     """The sections that the audit's profile asks for; none without a profile."""
     if audit.profile is None:
@@ -39,14 +32,6 @@ def profile_sections(audit: Audit) -> tuple[Section, ...]:
 
 def _columns(words: Sequence[str], numbers: Sequence[str]) -> tuple[Column, ...]:
     return tuple(Column(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
-
-
-def _number(value: float | None, text: str) -> Entry:
-    return Entry(text=text, value=value)
-
-
-def _word(text: str) -> Entry:
-    return Entry(text=text, value=text)
 
 
 def _selected(audit: Audit) -> str:
@@ -99,17 +84,17 @@ def _impact(table: CategoryTable) -> Section:
     for category in table.categories:
         share, ratio = table.share(category), table.impact_ratio(category)
         row = [
-            *(_word(name) for name in category.names),
-            *([_word("under 2%: may be excluded" if category in small else "")] if small else []),
-            _number(category.people, f"{category.people:,}"),
-            _number(share, percent(share)),
-            _number(category.selected, f"{category.selected:,}"),
-            _number(category.rate, percent(category.rate)),
-            _number(ratio, plain(ratio, 3)),
+            *(word(name) for name in category.names),
+            *([word("under 2%: may be excluded" if category in small else "")] if small else []),
+            number(category.people, f"{category.people:,}"),
+            number(share, percent(share)),
+            number(category.selected, f"{category.selected:,}"),
+            number(category.rate, percent(category.rate)),
+            number(ratio, plain(ratio, 3)),
         ]
         if small:
             without = table.impact_ratio(category, SMALL)
-            row.append(_number(without, "excluded" if category in small else plain(without, 3)))
+            row.append(number(without, "excluded" if category in small else plain(without, 3)))
         rows.append(tuple(row))
     words = [*(_ROLES[role] for role in table.roles), *(["note"] if small else [])]
     paragraphs = [
@@ -157,7 +142,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             f"{TO_BE_COMPLETED}annotation, labelling, cleaning, updating, enrichment and aggregation before the audit.",
         ), None),
         ("d", "assumptions", (
-            *assumptions(audit),
+            *list_assumptions(audit),
             f"{TO_BE_COMPLETED}what the data is supposed to measure and to represent, and whether the outcome column "
             "measures it.",
         ), None),
@@ -219,11 +204,11 @@ def _representation(profile: Profile) -> Table | None:
     """Who is in the data, along the columns that were named."""
     rows = [
         (
-            _word(profile.columns[table.roles[0]]),
-            _word(category.names[0]),
-            _number(category.people, f"{category.people:,}"),
-            _number(table.share(category), percent(table.share(category))),
-            _number(category.rate, percent(category.rate)),
+            word(profile.columns[table.roles[0]]),
+            word(category.names[0]),
+            number(category.people, f"{category.people:,}"),
+            number(table.share(category), percent(table.share(category))),
+            number(category.rate, percent(category.rate)),
         )
         for table in profile.tables
         for category in table.categories

@@ -8,7 +8,7 @@ import pytest
 
 import ald
 from ald import Audit, Notion, Rate
-from ald.report.sentences import certainty, could_have_seen, headline, lead, magnitude, statement
+from ald.report.summary.sentences import certainty, could_have_seen, headline, lead, magnitude, statement
 from tests.tables import decisions, people
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import ald
 from ald import Audit
-from ald.report.law import TO_BE_COMPLETED, profile_sections
+from ald.report.summary.law import TO_BE_COMPLETED, profile_sections
 from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.tables import hostile, people
 from tests.test_profiles import COLUMNS, applicants

@@ -16,9 +16,8 @@ import pytest
 
 import ald
 from ald import Audit
-from ald.report.law import profile_sections
-from ald.report.sentences import further
-from ald.report.summary import FURTHER
+from ald.report.summary.law import profile_sections
+from ald.report.summary.sentences import FURTHER, further
 from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.tables import people
 

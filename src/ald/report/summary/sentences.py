@@ -26,6 +26,14 @@ from ald.results.finding import Finding, Finer, StratumResult
 if TYPE_CHECKING:
     from ald.results.audit import Audit
 
+LIMITATION = (
+    "These are associations found in logged data: hypotheses for people who know the case, neither causes nor a "
+    "verdict on whether a model is biased."
+)
+
+# Significant groups beyond those listed that are shown in a table.
+FURTHER = 20
+
 # What happens to those who count as hits of a rate; of any other rate its name is given.
 _VERBS = {
     SELECTION: "are selected ({positive})",
@@ -312,3 +320,16 @@ def could_have_seen(audit: Audit) -> list[str]:
         f"The audit could have seen, in four of five cases, a disparity of {joined(parts)}, had the search proposed "
         "exactly this group."
     ]
+
+
+def question(notion: str, outcome: str | None, audit: Audit) -> str:
+    """Which of several questions is meant; empty if there is one."""
+    config = audit.config
+    named = [outcome] if len(config.outcomes) > 1 and outcome is not None else []
+    named += [notion] if len(config.notions) > 1 else []
+    return f" for {', '.join(named)}" if named else ""
+
+
+def unit_of(audit: Audit) -> str:
+    """What sizes count."""
+    return "people" if audit.data_summary.clusters is None else "rows"

@@ -1,0 +1,185 @@
+"""What every format shows, as values: a report with its tables, sections and cards.
+
+`ald.report.summary` makes it of an audit; renderers see nothing else. Nothing in a report is escaped: each renderer
+escapes for its own format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ald.notions import Notion
+from ald.report.curves import CurveView
+from ald.report.trees import Tree
+from ald.results.details import Dropped
+from ald.results.finding import Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table: its header, whether it holds numbers, and what it means."""
+
+    key: str
+    header: str
+    is_number: bool = True
+    meaning: str = ""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the column stays where there is little room."""
+        return self.key in ("criterion", "people", "psi", "p_adjusted")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the column's texts are short enough to stand in one line."""
+        return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A value of a table: as it is shown, and as the number (or text) that it is sorted and computed by."""
+
+    text: str
+    value: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of a report: what it shows, its columns and its rows."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records:
+    """Findings for machines: a row of plain values each, with all their digits.
+
+    `remarks`: per row the name of its notion, and why it is undefined, if it is.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    remarks: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a report: a title, sentences, and a table if there is one. `key` names it for renderers."""
+
+    key: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A number that stands out, with what it counts."""
+
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """Everything about one listed group.
+
+    `rank` is its place in the list; `rank_confidence` and `rank_magnitude` are its places by p-value and by |psi|.
+    `about`: which of several notions and outcomes it is about; empty if there is one. `sentences`: the disparity, its
+    size and its certainty. `pandas` and `sql` pick its members; `sql` may be None. `numbers`: one row per rate.
+    `breakdown`: the group, and what it is without each of its conditions, as a table and as `dropped`. `close`: groups
+    folded into it. `strata`: it in every stratum of legitimate factors. `curves`: its rates along its attributes.
+    `tree`, `node`: where the search met it, and `origin`: how, in a sentence.
+    """
+
+    rank: int
+    rank_confidence: int
+    rank_magnitude: int
+    finding: Finding
+    notion: Notion
+    criterion: str
+    about: str
+    sentences: tuple[str, ...]
+    pandas: str
+    sql: str | None
+    numbers: Table
+    breakdown: Table | None
+    dropped: tuple[Dropped, ...]
+    close: Table | None
+    strata: Table | None
+    curves: tuple[CurveView, ...]
+    tree: Tree
+    node: int
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingReport:
+    """One finding by itself: the disparity in a sentence, its size and certainty, and its numbers."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    table: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """An audit as every format shows it: summarised once, rendered many times.
+
+    is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what.
+    table, brief: the listed groups with every number in a column of its own, and in few columns.
+    records: the rows of the audit for machines: listed groups, or named ones where nothing was searched.
+    facts, warnings: what was done, and what to beware of, in lines for formats without sections.
+    profile: what a law asks for; `sections` has it too.
+    """
+
+    title: str
+    headline: str
+    lead: tuple[str, ...]
+    result: str
+    groups_title: str
+    is_search: bool
+    ranking: str
+    notions: str
+    figures: tuple[Figure, ...]
+    table: Table
+    brief: Table
+    records: Records
+    facts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    profile: tuple[Section, ...]
+    limitation: str
+    # What takes counting or much memory is made when a format asks for it.
+    _cards: Callable[[], tuple[Card, ...]] = field(repr=False, compare=False)
+    _sections: Callable[[], tuple[Section, ...]] = field(repr=False, compare=False)
+    _candidates: Callable[[], Records] = field(repr=False, compare=False)
+    _document: Callable[[], dict[str, Any]] = field(repr=False, compare=False)
+
+    @cached_property
+    def cards(self) -> tuple[Card, ...]:
+        """Everything about every listed group."""
+        return self._cards()
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """All that follows the groups: warnings, named groups, what could have been seen, data, method, limits."""
+        return self._sections()
+
+    @cached_property
+    def candidates(self) -> Records:
+        """All groups that were tested, best first."""
+        return self._candidates()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The audit as plain data, reduced to what fits on a page."""
+        return self._document()
+
+    def section(self, key: str) -> Section:
+        """The section of this key."""
+        return next(section for section in self.sections if section.key == key)

@@ -1,0 +1,222 @@
+"""What was done, in lines: the data, who was compared with whom, the search, the tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.options import AuditConfig
+from ald.report.summary.sentences import (
+    compared_with,
+    crude,
+    finer_cuts,
+    question,
+    strata_lines,
+    unit_of,
+    value_of,
+)
+from ald.report.words import confidence, count, interval, joined, p_value, readable, signed
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+# Significant groups beyond those listed that have a line of their own.
+_FURTHER = 5
+
+
+def list_facts(audit: Audit) -> list[str]:
+    """What was done, one line each: data, search, testing."""
+    return [
+        *[_describe_named(finding, audit) for finding in audit.named],
+        *[
+            f"{readable(finding.criterion)}, given {line}"
+            for finding in (*audit.named, *audit.groups)
+            for line in strata_lines(finding)
+        ],
+        *_list_further(audit),
+        *describe_data(audit),
+        *describe_method(audit),
+        *[f"Left out: {entry.name}: {entry.reason}." for entry in audit.data_summary.left_out],
+    ]
+
+
+def list_assumptions(audit: Audit) -> tuple[str, ...]:
+    """What the audit takes for granted: what was audited, who is compared with whom, and who is a person."""
+    independent = () if audit.config.cluster else ("Rows are taken for different people, independent of one another.",)
+    return (describe_data(audit)[0], *independent, *_describe_design(audit))
+
+
+def describe_data(audit: Audit) -> list[str]:
+    data, config = audit.data_summary, audit.config
+    audited = _describe_outcomes(audit)
+    who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
+    if not config.search:
+        return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
+    return [
+        audited,
+        f"{data.rows:,} {who}: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
+        "search never saw.",
+        f"{count(len(data.attributes), 'attribute')}: {', '.join(entry.name for entry in data.attributes)}.",
+    ]
+
+
+def _describe_outcomes(audit: Audit) -> str:
+    """The columns that are audited, which of their values counts, and whether that is the favourable one."""
+    config = audit.config
+
+    def counted(column: str, outcome: str | None = None) -> str:
+        word = "positive" if config.favourable_of(outcome) is None else "favourable"
+        return f"{word} value: {audit.data_summary.outcome(column).positive}"
+
+    if config.outcomes:
+        name = "Outcome" if len(config.outcomes) == 1 else "Outcomes"
+        line = f"{name}: {'; '.join(f'{outcome}, {counted(outcome, outcome)}' for outcome in config.outcomes)}."
+    else:
+        prediction, truth = config.outcome_columns
+        line = (
+            f"Prediction: {prediction}, truth: {truth}, {counted(prediction)}. A false positive has "
+            f"{value_of(prediction, audit)} and {value_of(truth, audit, positive=False)}, a false negative "
+            f"{value_of(prediction, audit, positive=False)} and {value_of(truth, audit)}."
+        )
+    if all(config.favourable_of(outcome) is not None for outcome in config.outcomes or (None,)):
+        return line
+    return f"{line} Nobody said whether a positive value is good for people."
+
+
+def describe_method(audit: Audit) -> list[str]:
+    """What was searched, and what helps to read the table: close groups, conditional tests, repeats, power."""
+    config = audit.config
+    plain = "the default search" if config.explore else "every leaf tested"
+    search = "the paper's search" if config.preset == "paper" else plain
+    names = ", ".join(notion.name for notion in config.notions)
+    how = f"{count(config.trees, 'tree')} ({search}"
+    if config.method is not None:
+        how = f"Search: {config.method} (another system's"
+    if not config.search:
+        return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_describe_design(audit)]
+    lines = [
+        f"Notion: {names}. {how}, "
+        f"alpha {config.alpha:g}, seed {config.seed}); correction: {config.adjust}, level {config.level:g}; ranked by "
+        f"{config.ranking}.",
+        *_describe_design(audit),
+    ]
+    for i, finding in enumerate(audit.groups, 1):
+        close = [
+            f"{readable(other.criterion)} ({other.size:,} people, {other.overlap:.0%} of the group)"
+            for other in finding.also
+        ]
+        if close:
+            lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
+    return [*lines, *_describe_tests(audit)]
+
+
+def _describe_design(audit: Audit) -> list[str]:
+    """Who was compared with whom, where that is not simply each group with everyone else."""
+    config, data = audit.config, audit.data_summary
+    lines = []
+    if config.given:
+        names = ", ".join(config.given)
+        plain = not (config.cluster or config.survey_weights or config.threshold)
+        test = ", and the test is that of Cochran, Mantel and Haenszel" if plain else ""
+        lines.append(
+            f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
+            "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
+            f"and Haenszel){test}. Strata without people on both sides say nothing; those with one outcome only count "
+            f"in psi, and add nothing to the test. Numbers are cut {_say_cuts(config)}."
+        )
+    if config.cluster:
+        lines.append(
+            f"Rows with the same {config.cluster} are about one person: "
+            f"{'halves were drawn by person, and ' if config.search else ''}the tests do not take them for independent "
+            "(Rao and Scott). Sizes and shares count rows."
+        )
+    if config.survey_weights:
+        lines.append(f"Weighted by {config.survey_weights}: rates, shares and tests are those of the population.")
+    if config.reference_kind != "rest":
+        lines.append(f"Groups are compared with {compared_with(config)}.")
+    if config.direction != "both":
+        lines.append(_say_direction(audit))
+    if config.split != "random":
+        how = "two data sets" if config.split == "own" else f"the column {config.split}"
+        lines.append(f"Who is searched and who tests was given by {how}.")
+    elif config.fraction != 0.5:
+        lines.append(f"The search saw {config.fraction:.0%} of the people.")
+    return lines
+
+
+def _say_cuts(config: AuditConfig) -> str:
+    """Where numbers that are legitimate factors are cut."""
+    half = " in the half for the search" if config.search else ""
+    return f"where the outcome changes{half}, and between these places into quantiles"
+
+
+def _say_direction(audit: Audit) -> str:
+    """Which groups count where a direction was asked for, and what is good for people."""
+    config = audit.config
+    worse = config.direction == "disadvantaged"
+    rates = dict.fromkeys(rate for notion in config.notions for rate in notion.rates)
+    ways = [f"a {'lower' if (rate.better == 'higher') == worse else 'higher'} {rate.name}" for rate in rates]
+    good = joined([value_of(name, audit) for name in config.outcomes or config.outcome_columns[:1]])
+    word = "worse" if worse else "better"
+    text = (
+        f"Only groups that are {config.direction} count: tests are one-sided. Good for people is {good}, so that "
+        f"{joined(ways)} {'is' if len(ways) == 1 else 'are'} {word}."
+    )
+    if any(len(notion.rates) > 1 for notion in config.notions):
+        text += (
+            f" Of several rates each is tested for being {word}, and the tests are combined: a group may fare "
+            f"{'better' if worse else 'worse'} by one rate, but not by every one."
+        )
+    return text
+
+
+def _describe_tests(audit: Audit) -> list[str]:
+    config = audit.config
+    lines = []
+    for i, finding in enumerate(audit.groups, 1):
+        if finding.given_groups:
+            one = len(finding.given_groups) == 1
+            before = "; ".join(str(readable(group)) for group in finding.given_groups)
+            lines.append(
+                f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
+                f"tested before it: {before}.{crude(finding)}"
+            )
+    if config.threshold > 0:
+        lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
+    if config.repeats > 1:
+        any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
+        lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
+    for asked in dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable):
+        seen = ", ".join(
+            f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
+            for entry in audit.detectable
+            if (entry.notion, entry.outcome) == asked
+        )
+        of = question(*asked, audit)
+        lines.append(f"Smallest |psi|{of} that these tests find with 80% power in a group of: {seen}.")
+    return lines
+
+
+def _describe_named(finding: Finding, audit: Audit) -> str:
+    """What was found of a group that the user named, in a line."""
+    about = f"Asked about {readable(finding.criterion)}{question(finding.notion, finding.outcome, audit)}: "
+    if finding.p_adjusted is None:
+        return f"{about}{finding.undefined}."
+    verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"
+    rows = "people" if finding.people is None else f"rows of {count(finding.people, 'person', 'people')}"
+    return (
+        f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
+        f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} "
+        f"({finding.size:,} {rows}, tested on all data).{crude(finding)}"
+        f"{''.join(f' {line}' for line in finer_cuts(finding))}"
+    )
+
+
+def _list_further(audit: Audit) -> list[str]:
+    """The first significant groups that are not listed, a line each."""
+    return [
+        f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: psi "
+        f"{signed(one.psi)} ({confidence(one.interval_level)} interval {interval(one.interval)}), corrected p "
+        f"{p_value(one.log10_p_adjusted)} ({one.size:,} {unit_of(audit)})."
+        for one in audit.further(_FURTHER)
+    ]

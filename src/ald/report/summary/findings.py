@@ -1,0 +1,30 @@
+"""One finding by itself: its report, and the search tree that it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.report.model import FindingReport
+from ald.report.summary.sentences import certainty, magnitude, statement
+from ald.report.summary.table import make_brief_table
+from ald.report.trees import Tree, tree_of
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+
+def summarise_finding(finding: Finding, audit: Audit) -> FindingReport:
+    """The finding in words and numbers."""
+    said = statement(finding, audit)
+    return FindingReport(
+        headline=f"{said[0].upper()}{said[1:]}.",
+        sentences=(magnitude(finding, audit), certainty(finding, audit)),
+        table=make_brief_table(audit, (finding,)),
+    )
+
+
+def search_tree(finding: Finding, audit: Audit) -> Tree:
+    """The tree that proposed a finding, or comes closest to it."""
+    tree = finding.tree or 0
+    return tree_of(audit.forest, tree, audit.notion_of(finding), audit.details.people_of_tree(tree))

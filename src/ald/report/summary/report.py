@@ -1,0 +1,94 @@
+"""The whole report of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.report.model import Figure, Report
+from ald.report.summary.cards import make_cards
+from ald.report.summary.facts import list_facts
+from ald.report.summary.law import profile_sections
+from ald.report.summary.sections import make_sections
+from ald.report.summary.sentences import LIMITATION, among, further, headline, lead
+from ald.report.summary.table import make_brief_table, make_candidate_records, make_ranked_table, make_records
+from ald.report.words import count
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+# Candidates in the document inside a page; a report of thousands would be megabytes.
+CANDIDATES = 200
+
+
+def summarise(audit: Audit) -> Report:
+    """The audit in words, numbers and tables."""
+    return Report(
+        title="Audit for disparities",
+        headline=headline(audit),
+        lead=tuple(lead(audit)),
+        result=_state_result(audit),
+        groups_title=_title_groups(audit),
+        is_search=audit.config.search,
+        ranking=audit.config.ranking,
+        notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
+        figures=_count_figures(audit),
+        table=make_ranked_table(audit),
+        brief=make_brief_table(audit, audit.groups),
+        records=make_records(audit),
+        facts=tuple(list_facts(audit)),
+        warnings=audit.warnings,
+        profile=profile_sections(audit),
+        limitation=LIMITATION,
+        _cards=lambda: make_cards(audit),
+        _sections=lambda: make_sections(audit),
+        _candidates=lambda: make_candidate_records(audit),
+        _document=lambda: audit.to_reduced_dict(CANDIDATES),
+    )
+
+
+def _title_groups(audit: Audit) -> str:
+    if not audit.config.search:
+        return "Groups that were asked about"
+    return "Groups found" if audit.groups else "No group is listed"
+
+
+def _state_result(audit: Audit) -> str:
+    """How many groups were listed of how many tested, and how many more are significant."""
+    level = audit.config.level
+    names = ", ".join(notion.name for notion in audit.config.notions)
+    if not audit.config.search:
+        return f"{count(len(audit.named), 'test')} on all {among(audit)} ({names}, level {level:g})."
+    listed = count(len(audit.groups), "group") if audit.groups else "No group"
+    line = (
+        f"{listed} listed of {audit.n_tested:,} tested on {among(audit)} that the search never saw "
+        f"({names}, level {level:g})."
+    )
+    return f"{line} {further(audit)}".rstrip()
+
+
+def _count_figures(audit: Audit) -> tuple[Figure, ...]:
+    data = audit.data_summary
+    if not audit.config.search:
+        return (
+            Figure(text=f"{data.rows:,}", label="people" if data.clusters is None else "rows"),
+            Figure(text=f"{len(audit.config.groups_of_interest):,}", label="groups named"),
+            Figure(text=f"{len(_find_significant(audit)):,}", label="significant tests"),
+        )
+    people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
+    return (
+        *people,
+        Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
+        Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
+        Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
+        Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
+        Figure(
+            text=f"{len(audit.groups):,}",
+            label=f"listed of {len(audit.significant):,} significant" if audit.n_further else "listed",
+        ),
+    )
+
+
+def _find_significant(audit: Audit) -> list[Finding]:
+    """The named groups with a significant disparity."""
+    return [one for one in audit.named if one.p_adjusted is not None and one.p_adjusted <= audit.config.level]

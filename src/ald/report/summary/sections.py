@@ -1,0 +1,249 @@
+"""The sections that follow the groups of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.report.model import Column, Entry, Section, Table
+from ald.report.summary.cards import tabulate_strata
+from ald.report.summary.facts import describe_data, describe_method
+from ald.report.summary.law import profile_sections
+from ald.report.summary.sentences import (
+    FURTHER,
+    LIMITATION,
+    compared_with,
+    could_have_seen,
+    finer_cuts,
+    further,
+    question,
+    unit_of,
+)
+from ald.report.summary.settings import tabulate_settings, tabulate_versions
+from ald.report.summary.table import name, number, text_and_numbers, word
+from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+_FURTHER = "Significant groups that are not listed"
+
+
+def make_sections(audit: Audit) -> tuple[Section, ...]:
+    """All sections that say something, warnings first."""
+    data = audit.data_summary
+    sections = [
+        Section(key="warnings", title="Warnings", paragraphs=data.warnings),
+        _list_further(audit),
+        *profile_sections(audit),
+        _show_named(audit),
+        *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named, 1)],
+        *([_show_power(audit)] if audit.config.search else []),
+        Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], _say_fingerprint(audit)),
+                table=_tabulate_attributes(audit) if audit.config.search else None),
+        Section(key="left-out", title="Columns left out", table=_tabulate_left_out(audit)),
+        Section(key="method", title="Method", paragraphs=_describe_method(audit)),
+        Section(key="settings", title="Settings", table=tabulate_settings(audit.config)),
+        Section(key="versions", title="Versions", table=tabulate_versions()),
+        Section(key="limits", title="What this report is not", paragraphs=_state_limits(audit)),
+    ]  # fmt: skip
+    return tuple(section for section in sections if section.paragraphs or section.table)
+
+
+def _list_further(audit: Audit) -> Section:
+    """The significant groups that are not listed; of many the first."""
+    shown = audit.further(FURTHER)
+    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    rows = tuple(
+        (
+            name(one.criterion),
+            *([word(question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
+            number(one.size, f"{one.size:,}"),
+            number(one.share, percent(one.share)),
+            number(one.psi, signed(one.psi)),
+            number(one.interval[0], interval(one.interval)),
+            number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+        )
+        for one in shown
+    )
+    if not shown:
+        return Section(key="further", title=_FURTHER)
+    level = f"{confidence(shown[0].interval_level)} interval"
+    heads = [*text_and_numbers("group", unit_of(audit), "share", "psi", level, "corrected p")]
+    if several:
+        heads.insert(1, Column(key="question", header="about", is_number=False))
+    left = audit.n_further - len(shown)
+    more = [f"{left:,} more are among the candidates of the JSON document and of the workbook."] if left else []
+    return Section(
+        key="further",
+        title=_FURTHER,
+        paragraphs=(further(audit), *more),
+        table=Table(caption=_FURTHER, columns=tuple(heads), rows=rows),
+    )
+
+
+def _show_named(audit: Audit) -> Section:
+    """The groups that the user named, whatever was found of them."""
+    if not audit.named:
+        return Section(key="named", title="Groups that were asked about")
+    config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    rows = tuple(
+        (
+            name(one.criterion),
+            *([word(question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
+            number(one.size, f"{one.size:,}"),
+            number(one.share, percent(one.share)),
+            number(one.psi, signed(one.psi)),
+            number(one.interval[0], interval(one.interval)),
+            word(_pair_rates(one)),
+            number(_only_ratio(one), plain(_only_ratio(one), 2) if len(one.ratios) == 1 else ""),
+            word(one.test),
+            number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+            word("undefined" if one.p_adjusted is None else "yes" if one.p_adjusted <= config.level else "no"),
+        )
+        for one in audit.named
+    )
+    unit = "people" if audit.data_summary.clusters is None else "rows"
+    heads = [*text_and_numbers("group", unit, "share", "psi", f"{100 * (1 - config.level):.3g}% interval")]
+    heads.append(Column(key="rates", header="rates inside / outside", is_number=False))
+    heads += text_and_numbers("", "ratio")[1:]
+    heads.append(Column(key="test", header="test", is_number=False))
+    heads += text_and_numbers("", "corrected p")[1:]
+    if several:
+        heads.insert(1, Column(key="question", header="about", is_number=False))
+    heads.append(Column(key="significant", header="significant", is_number=False))
+    return Section(
+        key="named",
+        title="Groups that were asked about",
+        paragraphs=(
+            f"These groups were named before the audit, so that they are tested on all {audit.data_summary.rows:,} "
+            f"{'people' if audit.data_summary.clusters is None else 'rows'}. Their p-values are corrected for their "
+            "own number, and their intervals are for one group at a time.",
+            *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named if one.undefined),
+        ),
+        table=Table(caption="Groups that were asked about", columns=tuple(heads), rows=rows),
+    )
+
+
+def _pair_rates(finding: Finding) -> str:
+    pairs = [
+        f"{key} {percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}" for key in finding.parts
+    ]
+    return ", ".join(pairs)
+
+
+def _only_ratio(finding: Finding) -> float | None:
+    return next(iter(finding.ratios.values())) if len(finding.ratios) == 1 else None
+
+
+def _show_strata(number: int, finding: Finding, audit: Audit) -> Section:
+    """A named group in every stratum of legitimate factors, if there are any."""
+    title = f"{readable(finding.criterion)}{question(finding.notion, finding.outcome, audit)} in every stratum"
+    table = tabulate_strata(finding, audit.notion_of(finding))
+    return Section(key=f"named-{number}", title=title, paragraphs=tuple(finer_cuts(finding)), table=table)
+
+
+def _show_power(audit: Audit) -> Section:
+    """What the audit could have seen."""
+    unit = "people" if audit.data_summary.clusters is None else "rows"
+    rows = tuple(
+        (
+            Entry(
+                text=f"{entry.share:.0%} of the {unit}{question(entry.notion, entry.outcome, audit)}",
+                value=entry.share,
+            ),
+            number(
+                round(entry.share * audit.data_summary.rows_assess),
+                f"{round(entry.share * audit.data_summary.rows_assess):,}",
+            ),
+            number(entry.psi, "not detectable" if entry.psi is None else f"{entry.psi:.3f}"),
+        )
+        for entry in audit.detectable
+    )
+    table = Table(
+        caption="The smallest |psi| that these tests find with 80% power",
+        columns=text_and_numbers("a group of", unit, "smallest |psi|"),
+        rows=rows,
+    )
+    explained = (
+        "An approximation for a single group, had the search proposed exactly this one; it does not say whether the "
+        "search would have."
+    )
+    return Section(
+        key="seen",
+        title="What the audit could have seen",
+        paragraphs=(*could_have_seen(audit), explained),
+        table=table,
+    )
+
+
+def _say_fingerprint(audit: Audit) -> str:
+    if audit.input_sha256 is None:
+        return "SHA-256 of the input: none; the data did not come from a file, or the report was made without it."
+    return f"SHA-256 of the input file: {audit.input_sha256}"
+
+
+def _tabulate_attributes(audit: Audit) -> Table:
+    rows = tuple(
+        (
+            word(entry.name),
+            word(entry.kind),
+            number(entry.distinct, f"{entry.distinct:,}"),
+            number(entry.missing, f"{entry.missing:,}"),
+        )
+        for entry in audit.data_summary.attributes
+    )
+    heads = (
+        Column(key="attribute", header="attribute", is_number=False),
+        Column(key="kind", header="kind", is_number=False),
+        *text_and_numbers("", "different values", "people without a value")[1:],
+    )
+    return Table(caption="Attributes that were searched", columns=heads, rows=rows)
+
+
+def _tabulate_left_out(audit: Audit) -> Table | None:
+    rows = tuple((word(entry.name), word(entry.reason)) for entry in audit.data_summary.left_out)
+    heads = (Column(key="column", header="column", is_number=False), Column(key="why", header="why", is_number=False))
+    return Table(caption="Columns that were not audited, and why", columns=heads, rows=rows) if rows else None
+
+
+def _describe_method(audit: Audit) -> tuple[str, ...]:
+    psi = (
+        f"psi is the group's rate minus that of {compared_with(audit.config)}; with several rates, the mean of the "
+        "absolute differences."
+    )
+    if not audit.config.search:
+        return (
+            "Groups were named beforehand and tested on all data, with a correction for the number of tests.",
+            psi,
+            *describe_method(audit),
+        )
+    how = "at random" if audit.config.split == "random" else "as given"
+    return (
+        f"Automatic Location of Disparities: the people are split {how} into two halves. Groups are searched in the "
+        "first half, freely. The few that the search proposes are then tested on the second half, which it never saw, "
+        "and only those that are significant after correction for the number of tests are listed.",
+        f"{psi} All about listed groups refers to the half that was kept for the tests{_except_trees(audit)}.",
+        *describe_method(audit),
+    )
+
+
+def _except_trees(audit: Audit) -> str:
+    """What does not refer to the half that was kept for the tests."""
+    shown = all(audit.details.people_of_tree(finding.tree or 0) is not None for finding in audit.groups)
+    return "" if shown else ", except the nodes of search trees: these show people of the half that was searched"
+
+
+def _state_limits(audit: Audit) -> tuple[str, ...]:
+    missed = (
+        "A group that is not listed may still be treated differently: the search may have missed it, the data may be "
+        "too few to show it, or a group listed before it may account for it."
+        if audit.config.search
+        else "A group without a significant disparity may still be treated differently: the data may be too few to "
+        "show it."
+    )
+    return (
+        LIMITATION,
+        missed,
+        "Whether a disparity of some size is acceptable is not for statistics to say.",
+    )

@@ -1,0 +1,252 @@
+"""The tables of findings: their columns, and each finding's value in them as a number and as printed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ald.groups.criterion import Criterion
+from ald.notions import Notion, Rate
+from ald.report.model import Column, Entry, Records, Table
+from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """A column of tables of findings: its header, and a finding's value as a number or text, and as it is printed."""
+
+    key: str
+    header: str
+    value: Callable[[Finding], Any]
+    text: Callable[[Finding], str]
+    is_number: bool = True
+
+    def column(self, meaning: str = "") -> Column:
+        """The column of a table that shows this."""
+        return Column(key=self.key, header=self.header, is_number=self.is_number, meaning=meaning)
+
+
+def word(text: str) -> Entry:
+    """A text as an entry of a table."""
+    return Entry(text=text, value=text)
+
+
+def number(value: float | None, text: str) -> Entry:
+    """A number as an entry of a table."""
+    return Entry(text=text, value=value)
+
+
+def name(criterion: Criterion) -> Entry:
+    """A group as an entry of a table."""
+    return Entry(text=str(readable(criterion)), value=str(criterion))
+
+
+def text_and_numbers(*heads: str) -> tuple[Column, ...]:
+    """Columns of a table whose first column is text."""
+    return tuple(Column(key=head, header=head, is_number=i > 0) for i, head in enumerate(heads))
+
+
+def _rows_of(audit: Audit) -> tuple[Finding, ...]:
+    """The rows of tables: the listed groups, or the named ones where nothing was searched."""
+    return audit.groups if audit.config.search else audit.named
+
+
+def _notions_of(audit: Audit) -> tuple[Notion, ...]:
+    """The notions of the groups in the table, each once; without groups the audit's own."""
+    return tuple(dict.fromkeys(audit.notion_of(finding) for finding in _rows_of(audit))) or (audit.notion,)
+
+
+def _rates_of(audit: Audit) -> tuple[Rate, ...]:
+    """The rates of the listed groups, each once."""
+    return tuple(dict.fromkeys(rate for notion in _notions_of(audit) for rate in notion.rates))
+
+
+def _make_question_fields(audit: Audit) -> list[Field]:
+    """Which question a group answers, where several were asked."""
+    asked = {"notion": len(audit.config.notions) > 1, "outcome": len(audit.config.outcomes) > 1}
+    return [
+        Field(key=key, header=key, value=value, text=value, is_number=False)
+        for key, value in (("notion", lambda f: f.notion), ("outcome", lambda f: f.outcome or ""))
+        if asked[key]
+    ]
+
+
+def _make_fields(audit: Audit) -> list[Field]:
+    """Everything about a finding, for the notions of the listed groups."""
+    fields = [
+        Field(
+            key="criterion",
+            header="group",
+            value=lambda f: str(f.criterion),
+            text=lambda f: str(readable(f.criterion)),
+            is_number=False,
+        ),
+        *_make_question_fields(audit),
+        Field(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),
+        Field(key="share", header="share", value=lambda f: f.share, text=lambda f: f"{f.share:.1%}"),
+        Field(key="psi", header="psi", value=lambda f: f.psi, text=lambda f: signed(f.psi)),
+    ]
+    several = any(len(notion.rates) > 1 for notion in _notions_of(audit))
+    for rate in _rates_of(audit):
+        if several:
+            fields.append(_make_rate_field(f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, signed))
+        fields.append(_make_rate_field(f"{rate.key}_inside", f"{rate.key} in", "rates_inside", rate.key, percent))
+        fields.append(_make_rate_field(f"{rate.key}_outside", f"{rate.key} out", "rates_outside", rate.key, percent))
+    if not several:
+        fields.append(Field(key="ratio", header="ratio", value=_ratio, text=lambda f: plain(_ratio(f), 2)))
+    return [
+        *fields,
+        Field(key="lower", header=f"{confidence_text(audit)} interval",
+              value=lambda f: f.interval[0], text=lambda f: interval(f.interval)),
+        Field(key="upper", header="", value=lambda f: f.interval[1], text=lambda f: ""),
+        Field(key="statistic", header="chi2", value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
+        Field(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
+              text=lambda f: p_value(f.log10_p_adjusted)),
+        Field(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
+        Field(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
+        *_make_significance_fields(audit),
+        Field(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
+        Field(key="stability", header="listed again", value=lambda f: f.stability, text=lambda f: percent(f.stability)),
+    ]  # fmt: skip
+
+
+def _make_significance_fields(audit: Audit) -> list[Field]:
+    """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
+    if not audit.config.search:
+        return []
+    n = len(audit.significant)
+    return [Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]
+
+
+def _make_rate_field(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Field:
+    """A column of one number per rate; empty for findings of a notion without this rate."""
+    return Field(
+        key=key,
+        header=header,
+        value=lambda f: getattr(f, of).get(rate),
+        text=lambda f: text(getattr(f, of)[rate]) if rate in getattr(f, of) else "",
+    )
+
+
+def _ratio(finding: Finding) -> float | None:
+    return next(iter(finding.ratios.values()))
+
+
+def _make_brief_fields(audit: Audit) -> list[Field]:
+    """The columns where there is little room: fewer, with what belongs together in one."""
+    everything = {field.key: field for field in _make_fields(audit)}
+    fields = [everything["criterion"], *_make_question_fields(audit)]
+    fields.append(_make_text_field("people", _people))
+    fields.append(everything["psi"])
+    fields.append(_make_text_field(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
+    for rate in _rates_of(audit):
+        fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)))
+    fields += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
+    if audit.config.repeats > 1:
+        fields.append(_make_text_field("listed again", lambda f: percent(f.stability)))
+    return fields
+
+
+# What a reader may ask of a column's header.
+_MEANINGS = {
+    "criterion": "who belongs to the group",
+    "notion": "the fairness notion",
+    "outcome": "the outcome that was audited",
+    "size": "members in the half of the data that was kept for testing",
+    "share": "their share of that half",
+    "psi": "the disparity: the group's rate minus that of whom it is compared with; for several rates the mean "
+    "absolute difference",
+    "ratio": "the rate inside divided by the rate outside; the four-fifths rule looks at this ratio of selection rates",
+    "lower": "where psi plausibly lies, allowing for the group having been picked from those tested",
+    "statistic": "chi2 of the group against whom it is compared with; Fisher's statistic where several are combined",
+    "p_adjusted": "the p-value, given the groups found before this one, corrected for the number of groups tested",
+    "stability": "the share of random halvings that list an equivalent group",
+}
+
+
+def make_ranked_table(audit: Audit) -> Table:
+    """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
+    fields = [field for field in _make_fields(audit) if field.header]
+    if audit.config.repeats == 1:
+        fields = [field for field in fields if field.key != "stability"]
+    rates = _rates_of(audit)
+    meanings = _MEANINGS | {f"{rate.key}_inside": f"{rate.name} inside the group" for rate in rates}
+    meanings |= {f"{rate.key}_outside": f"{rate.name} outside the group" for rate in rates}
+    meanings |= {f"psi_{rate.key}": f"{rate.name}: inside minus outside" for rate in rates}
+    return Table(
+        caption="Listed groups, best first",
+        columns=tuple(field.column(meanings[field.key]) for field in fields),
+        rows=tuple(
+            tuple(Entry(text=field.text(finding), value=_sortable(field, finding)) for field in fields)
+            for finding in audit.groups
+        ),
+    )
+
+
+def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Table:
+    """Some findings in the few columns that fit a page."""
+    fields = _make_brief_fields(audit)
+    return Table(
+        caption="Listed groups, best first",
+        columns=tuple(field.column() for field in fields),
+        rows=tuple(
+            tuple(Entry(text=field.text(finding), value=field.value(finding)) for field in fields)
+            for finding in findings
+        ),
+    )
+
+
+def make_records(audit: Audit) -> Records:
+    """The listed groups in ranked order, or the named ones in the order given, with all numbers."""
+    return _record(audit, _rows_of(audit), f"{confidence_text(audit)} interval" if audit.config.search else "interval")
+
+
+def make_candidate_records(audit: Audit) -> Records:
+    """All groups that were tested, with all numbers."""
+    one_level = not (audit.candidates or audit.groups)
+    return _record(audit, audit.candidates, f"{confidence_text(audit)} interval" if one_level else "interval")
+
+
+def _record(audit: Audit, findings: Sequence[Finding], interval_header: str) -> Records:
+    fields = _make_fields(audit)
+    columns = tuple(field.column() for field in fields)
+    return Records(
+        columns=tuple(
+            replace(column, header=interval_header) if column.key == "lower" else column for column in columns
+        ),
+        rows=tuple(tuple(field.value(finding) for field in fields) for finding in findings),
+        remarks=tuple((audit.notion_of(finding).name, finding.undefined or None) for finding in findings),
+    )
+
+
+def _sortable(field: Field, finding: Finding) -> Any:
+    # p-values of large data underflow to 0; their logarithms keep the order.
+    return finding.log10_p_adjusted if field.key == "p_adjusted" else field.value(finding)
+
+
+def confidence_text(audit: Audit) -> str:
+    """The confidence of the intervals of listed groups, which may be above 1 - level to make up for their selection."""
+    return confidence(audit.groups[0].interval_level if audit.groups else 1 - audit.config.level)
+
+
+def _people(finding: Finding) -> str:
+    """How many, and their share; with clusters rows, and the people that they are about."""
+    who = "" if finding.people is None else f" rows of {finding.people:,}"
+    return f"{finding.size:,}{who} ({finding.share:.1%})"
+
+
+def _make_text_field(header: str, text: Callable[[Finding], str]) -> Field:
+    return Field(key=header, header=header, value=text, text=text)
+
+
+def _rate_text(key: str, finding: Finding) -> str:
+    if key not in finding.parts:
+        return ""
+    text = f"{percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}"
+    return f"{text} ({signed(finding.parts[key])})" if len(finding.parts) > 1 else text

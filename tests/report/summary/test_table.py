@@ -1,0 +1,39 @@
+"""Tables of findings: every number in its column."""
+
+from __future__ import annotations
+
+import pytest
+
+import ald
+from ald import Audit
+from tests.tables import decisions, people
+
+
+def two_rates() -> Audit:
+    return ald.audit(decisions(2000), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+
+
+@pytest.mark.parametrize("audit", [two_rates(), ald.audit(people(), outcome="y", trees=5)], ids=["two", "one"])
+def test_records_have_the_numbers_of_findings(audit: Audit) -> None:
+    """Records of groups and of candidates hold what the findings hold, rate by rate."""
+    report = audit.report()
+    for records, findings in ((report.records, audit.groups), (report.candidates, audit.candidates)):
+        assert findings
+        keys = [column.key for column in records.columns]
+        for values, finding in zip(records.rows, findings, strict=True):
+            row = dict(zip(keys, values, strict=True))
+            assert row["criterion"] == str(finding.criterion)
+            assert (row["lower"], row["upper"]) == finding.interval
+            for key in ("size", "share", "psi", "statistic", "p_adjusted", "log10_p_adjusted", "interval_level"):
+                assert row[key] == getattr(finding, key)
+            for rate in audit.notion.rates:
+                assert row[f"{rate.key}_inside"] == finding.rates_inside[rate.key]
+                assert row[f"{rate.key}_outside"] == finding.rates_outside[rate.key]
+
+
+def test_named_groups_are_the_records_where_nothing_was_searched() -> None:
+    """Without a search the rows for machines are the named groups, and there are no candidates."""
+    audit = ald.assess(people(), ["sex = F", "age > 50"], outcome="y")
+    report = audit.report()
+    assert [row[0] for row in report.records.rows] == ["sex = F", "age > 50"]
+    assert report.candidates.rows == ()
