@@ -31,8 +31,9 @@ from scale import make
 from ald._core.kernels import chunks
 from ald._core.threads import in_threads
 from ald.notions import SELECTION, RateCounter
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
-from ald.search.forest.packed import PackedCounter, Plan, Tested
+from ald.search.forest.growth import grow
+from ald.search.forest.packed import KernelTest, PackedSplitter, Visit
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 
 REPEATS = 5
 TREES = 25
@@ -73,16 +74,16 @@ class Level:
     visiting: float
 
 
-class Timed(PackedCounter):
-    """A counter that counts and visits every level REPEATS times more, without looking for cuts, and takes the time."""
+class Timed(PackedSplitter):
+    """Counts and visits every level REPEATS times more, without looking for cuts, and takes the time."""
 
     library: ClassVar[ctypes.CDLL]
     levels: ClassVar[list[Level]]
 
-    def tests(self, nodes: Any, drawn: Any, min_bucket: Any, plan: Plan) -> Tested:
-        found = super().tests(nodes, drawn, min_bucket, plan)
-        never = replace(plan, critical=np.full(1000, np.inf))
-        visiting = median_seconds(lambda: super(Timed, self).tests(nodes, drawn, min_bucket, never))
+    def visit(self, nodes: Any, drawn: Any, min_bucket: Any, test: KernelTest) -> Visit:
+        found = super().visit(nodes, drawn, min_bucket, test)
+        never = replace(test, critical=np.full(1000, np.inf))
+        visiting = median_seconds(lambda: super(Timed, self).visit(nodes, drawn, min_bucket, never))
         rows = self._ends[nodes] - self._starts[nodes]
         counted = self.count(nodes, drawn, look=True)
         assert counted == rows.sum() * drawn.shape[1], "rows were lost"
@@ -129,11 +130,9 @@ def main() -> None:
         for threads in (1, 2):
             Timed.levels = []
             rngs = [np.random.default_rng(seed) for seed in range(TREES)]
-            counter = Timed.drawn(d1, SAMPLE_SHARE, rngs, threads)
-            width = counter._rows.itemsize * counter._rows.shape[1]
-            grow(
-                counter, d1.attributes, d1.scores(), RateCounter((SELECTION,), 2), GrowthRules(), rngs, threads=threads
-            )
+            splitter = Timed.drawn(d1, SAMPLE_SHARE, rngs, threads)
+            width = splitter._rows.itemsize * splitter._rows.shape[1]
+            grow(splitter, d1.attributes, d1.scores(), RateCounter((SELECTION,), 2), GrowthRules(), rngs)
             print(
                 f"{n:,} rows of {width} bytes, {Timed.levels[0].attributes} attributes counted, threads {threads}, "
                 f"load {os.getloadavg()[0]:.2f}, medians of {REPEATS}"

@@ -15,7 +15,8 @@ from ald.groups.tree import Forest
 from ald.notions import CELLS, OUTCOME_CELLS, SELECTION, RateCounter
 from ald.search.explore.representatives import Representative, representatives
 from ald.search.forest.counting import Histograms
-from ald.search.forest.growth import GrowthRules, grow_forest
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import grow_forest
 
 PARITY = RateCounter([SELECTION], 2)
 

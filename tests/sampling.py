@@ -9,13 +9,14 @@ from unittest import mock
 
 import numpy as np
 
-from ald import pipeline as steps
 from ald._core.arrays import IntArray
 from ald.data import coded, hashing
 from ald.data.coded import AuditData
+from ald.groups.tree import Forest
 from ald.remote import distributed
 from ald.remote.counting import pooled
-from ald.search.forest.packed import PackedCounter
+from ald.search import proposing
+from ald.search.forest.packed import PackedSplitter
 
 
 @contextmanager
@@ -33,19 +34,19 @@ def hashed_sampling(seed: int = 0) -> Iterator[None]:
 
     def drawn(
         data: AuditData, share: float, rngs: Sequence[np.random.Generator], threads: int = 1, rows: object = None
-    ) -> PackedCounter:
-        return PackedCounter.of(data, [data.sample(share, rng) for rng in rngs], threads)
+    ) -> PackedSplitter:
+        return PackedSplitter.of(data, [data.sample(share, rng) for rng in rngs], threads)
 
-    choose = steps.representative_candidates
+    explore = proposing.explore_from
 
-    def chosen(d1: AuditData, *rest: Any) -> Any:
-        return choose(pooled(d1, min(1.0, distributed.POOL / d1.total), seed), *rest)
+    def explored(forest: Forest, d1: AuditData, *rest: Any) -> Any:
+        return explore(forest, pooled(d1, min(1.0, distributed.POOL / d1.total), seed), *rest)
 
     with (
         mock.patch.object(AuditData, "halves", halves),
         mock.patch.object(AuditData, "sample", sample),
-        mock.patch.object(PackedCounter, "drawn", drawn),
-        mock.patch.object(steps, "representative_candidates", chosen),
+        mock.patch.object(PackedSplitter, "drawn", drawn),
+        mock.patch.object(proposing, "explore_from", explored),
         mock.patch.object(coded, "_merging_pays", return_value=True),
     ):
         yield

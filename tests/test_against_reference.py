@@ -24,8 +24,11 @@ from ald.groups.tree import CodedCriterion, Forest, Node
 from ald.notions import ERROR, NOTIONS, SELECTION, RateCounter
 from ald.ranking import rank
 from ald.search.forest.association import Association, associate
+from ald.search.forest.choice import LevelTests, select_by_log_p
 from ald.search.forest.counting import Histograms, MemoryCounter
-from ald.search.forest.growth import GrowthRules, LevelTests, grow, select_by_log_p
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import GrowthRules
 from ald.search.forest.splitting import best_splits
 from ald.statistics.basics import adjust, chi2_2x2, chi2_log_sf, combine_fisher, log1m_exp
 from tests import golden_data as golden
@@ -228,17 +231,16 @@ def grow_as_reference(
 ) -> Forest:
     n_attributes = len(data.attributes)
     select = reference_select(settings["mincriterion"], settings["testtype"] == "Bonferroni", n_attributes)
-    counter = MemoryCounter(data, weights)
+    splitter = HistogramSplitter(MemoryCounter(data, weights), select=select)
     used = np.minimum(np.sum(weights, axis=0), 1) if len(weights) == 1 else np.ones(len(data.cells), np.int64)
     rngs = [np.random.default_rng(0)] * len(weights)
     return grow(
-        counter,
+        splitter,
         data.attributes,
         _scores(data, used),
         rates,
         rules_of(settings, n_attributes),
         rngs,
-        select=select,
     )
 
 

@@ -12,10 +12,9 @@ import pytest
 
 import ald
 from ald.datasets import make_synthetic
-from ald.pipeline import minimum_rows
 from ald.results.audit import Audit
 from ald.results.finding import Finding
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.statistics.score import Tables
 from tests.tables import people, public_data
 
@@ -162,7 +161,7 @@ def test_steps_are_reported() -> None:
 
 def test_progress_is_told_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that grow trees of their own do not call at once, and no call tells less than the one before."""
-    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.search.forest.sampling._WORTH_GROUPS", 1)
     busy, overlaps, shares = threading.Lock(), [], []
 
     def progress(step: str, share: float) -> None:
@@ -316,8 +315,8 @@ def test_p_any_of_several_halvings(monkeypatch: pytest.MonkeyPatch, repeats: int
     import ald.pipeline
 
     splits = []
-    usual = ald.pipeline.one_split
-    monkeypatch.setattr("ald.pipeline.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    usual = ald.pipeline.rank_groups
+    monkeypatch.setattr("ald.pipeline.rank_groups", lambda *args: splits.append(usual(*args)) or splits[-1])
     rng = np.random.default_rng(6)
     g = rng.choice(list("pq"), 600)
     columns = {"g": g, "x": rng.random(600), "y": (rng.random(600) < 0.4 + 0.1 * (g == "p")).astype(int)}
@@ -391,8 +390,8 @@ def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> No
     from ald.groups.tree import CodedCondition
 
     splits = []
-    usual = ald.pipeline.one_split
-    monkeypatch.setattr("ald.pipeline.one_split", lambda *args: splits.append(usual(*args)) or splits[-1])
+    usual = ald.pipeline.rank_groups
+    monkeypatch.setattr("ald.pipeline.rank_groups", lambda *args: splits.append(usual(*args)) or splits[-1])
     adult.cache_clear()
     first, d2 = adult().groups[0], splits[0].d2
     names = [attribute.name for attribute in d2.attributes]

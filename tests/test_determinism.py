@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ald
-import ald.pipeline
 from ald.datasets import load_berkeley
+from ald.search.forest import sampling
 from tests.tables import decisions, people, public_data
 
 
@@ -39,7 +39,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
     monkeypatch.setattr("ald.search.forest.packed._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.forest.packed._WORTH_DRAWING_IN_THREADS", 1)
     monkeypatch.setattr("ald.data.coded._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.search.forest.sampling._WORTH_GROUPS", 1)
     assert bytes_of(threads=threads) == expected
 
 
@@ -47,9 +47,9 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
 @pytest.mark.parametrize("limit", [1, 20_000, 60_000])
 def test_trees_at_a_time(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int, limit: int) -> None:
     """How many trees grow at a time, and how threads share them, changes no byte."""
-    usual = ald.pipeline.tree_parts
-    monkeypatch.setattr("ald.pipeline._WORTH_GROUPS", 1)
-    monkeypatch.setattr("ald.pipeline.tree_parts", lambda tree, trees, memory: usual(tree, trees, limit))
+    usual = sampling.tree_parts
+    monkeypatch.setattr("ald.search.forest.sampling._WORTH_GROUPS", 1)
+    monkeypatch.setattr("ald.search.forest.sampling.tree_parts", lambda tree, trees, memory: usual(tree, trees, limit))
     assert bytes_of(threads=threads) == expected
 
 

@@ -10,12 +10,9 @@ from scipy import stats
 
 from ald.data.roles import Roles
 from ald.options import AuditConfig
-from ald.pipeline import Split, arrange, minimum_rows, one_split, p_any, read, search_rates, stability
-from ald.questions import questions
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules
+from ald.pipeline import Split, arrange, read
+from tests.halvings import one_halving
 from tests.tables import decisions, people
-
-RULES = GrowthRules()
 
 
 def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: Any) -> Split:
@@ -24,8 +21,8 @@ def split_of(columns: Any, roles: dict[str, Any], repeat: int = 0, **options: An
     config = AuditConfig(**{"notion": "statistical parity", "trees": 3} | options,
                          **{name: value for name, value in roles.items() if name in names})  # fmt: skip
     table, half = read(columns, Roles(**roles), config)
-    prepared = arrange(table, half, Roles(**roles), config, RULES)
-    return one_split(prepared.data, questions(config), config, RULES, repeat, 1, lambda step, share: None)
+    prepared = arrange(table, half, Roles(**roles), config)
+    return one_halving(prepared.data, config, repeat)
 
 
 def test_both_halves_make_up_the_data() -> None:
@@ -73,41 +70,3 @@ def test_questions_are_searched_as_if_alone() -> None:
     alone = split_of(decisions(2000), roles, notion="accuracy")
     assert both.answers[0].proposed.criteria == alone.answers[0].proposed.criteria
     assert both.answers[0].assessment.log_p.tolist() == alone.answers[0].assessment.log_p.tolist()
-
-
-def test_the_paper_splits_on_errors() -> None:
-    """The paper's search of a notion that needs the truth has one rate, that of errors; ours has the notion's own."""
-    for preset, keys in (("paper", ["error"]), (None, ["fpr", "fnr"])):
-        config = AuditConfig(notion="equalized odds", prediction="p", truth="t", preset=preset)
-        (question,) = questions(config)
-        assert [rate.key for rate in search_rates(question, config)] == keys
-
-
-def test_stability_is_per_question() -> None:
-    """A group counts as listed again only where it is listed for the same question."""
-    columns = people(1500)
-    rng = np.random.default_rng(0)
-    columns["z"] = rng.integers(0, 2, 1500).tolist()
-    splits = [split_of(columns, {"outcome": ("y", "z")}, repeat) for repeat in range(3)]
-    config = AuditConfig(notion="statistical parity", outcome=("y", "z"))
-    table, half = read(columns, Roles(outcome=("y", "z")), config)
-    data = arrange(table, half, Roles(outcome=("y", "z")), config, RULES).data
-    found = stability(splits, data)
-    assert set(found) == set(splits[0].chosen.tolist())
-    assert all(share in (pytest.approx(1 / 3), pytest.approx(2 / 3), 1.0) for share in found.values())
-
-
-def test_p_any_of_one_and_of_several() -> None:
-    """One halving: the smallest p times the tests. Several: twice the median of these, at most 1."""
-    splits = [split_of(people(), {"outcome": "y"}, repeat) for repeat in range(3)]
-    minima = [min(1.0, float(np.exp(s.scores.log_p.min())) * len(s.scores.log_p)) for s in splits]
-    assert p_any(splits[:1]) == pytest.approx(minima[0])
-    assert p_any(splits) == pytest.approx(min(1.0, 2 * float(np.median(minima))))
-
-
-@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.77])
-def test_the_fewest_rows(fraction: float) -> None:
-    """With so many rows, and not with two fewer, a tree's sample of the searched share can be split."""
-    n = minimum_rows(RULES, fraction)
-    assert int(SAMPLE_SHARE * int(fraction * n)) >= RULES.minsplit
-    assert int(SAMPLE_SHARE * int(fraction * (n - 2))) < RULES.minsplit

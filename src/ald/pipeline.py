@@ -1,72 +1,52 @@
-"""The audit, step by step: load, split, grow, assess, rank."""
+"""The audit, step by step: load, split, grow, assess, rank, report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
-from math import ceil
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
-from ald._core.threads import available_threads, in_threads
-from ald.assess.assessment import assess, assess_in_order, assess_masks, assessment_terms
+from ald._core.threads import available_threads
+from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
 from ald.assess.power import Detectable, detectable
-from ald.baselines.interface import propose
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
-from ald.data.inputs.memory import machine_memory
-from ald.data.inputs.reading import ManyCellsError, reading_of
-from ald.data.inputs.sources import load, load_halves
-from ald.data.prepare import DataSummary, Prepared, prepare, with_kinds
+from ald.data.inputs.reading import reading_of
+from ald.data.inputs.sources import load, load_halves, load_or_leave
+from ald.data.prepare import DataSummary, Prepared, check_halves, prepare, with_kinds
 from ald.data.roles import Roles
-from ald.data.strata import Given, Strata, in_classes, in_strata
 from ald.data.table import Table
-from ald.errors import InputError, SettingError
+from ald.errors import SettingError
 from ald.groups.criterion import Criterion
-from ald.groups.derived import extended
 from ald.groups.language import mentioned
-from ald.groups.membership import NodeMembers, member_mask
-from ald.groups.rules import Candidates, candidates, named_in
+from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
-from ald.notions import ERROR, Rate, RateCounter
+from ald.local import LocalRows
+from ald.notions import RateCounter
 from ald.options import AuditConfig
 from ald.questions import Question, joint_cells, questions
-from ald.ranking import joined, rank, significant
 from ald.results import finer
 from ald.results.audit import Audit
-from ald.results.candidates import Results, design_details
-from ald.results.details import Details, People, PeopleInMemory, Subject, TreePeople, details, people_of_trees
-from ald.results.finding import Finding, finding
-from ald.results.giveaways import given_away
-from ald.results.halving import Answer, GivenAway, Split, all_criteria
-from ald.search.adapting import as_counts, design_effect, few_strata
-from ald.search.explore.representatives import MAX_CELLS, correlation, nearest_nodes, representatives
-from ald.search.explore.scoring import Terms as SearchTerms
-from ald.search.explore.scoring import smallest_group
-from ald.search.forest import packed
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, bytes_per_row, grow_forest
-from ald.search.forest.packed import PackedRows
-from ald.search.giveaways import giveaways, renumbered, without
-from ald.statistics.basics import adjust as adjust_p
-from ald.statistics.basics import rounded
+from ald.results.candidates import Results
+from ald.results.details import Details
+from ald.results.finding import Finding
+from ald.results.giveaways import list_giveaways
+from ald.results.halving import Answer, Split, rank_answers
+from ald.results.stability import p_any
+from ald.rows import D2View, Halves, Rows
+from ald.search.adapting import design_effect
+from ald.search.forest.rules import GrowthRules, minimum_rows
+from ald.search.proposing import why_none
 
 if TYPE_CHECKING:
-    from ald.remote.distributed import Distributed
+    from ald.remote.lazy import Spread
 
 Progress = Callable[[str, float], None]
-# Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
-EQUIVALENT = 0.8
-# Rows of all trees from which threads grow trees of their own.
-_WORTH_GROUPS = 5_000_000
-# The part of the memory that is for growing trees.
-_SHARE_FOR_TREES = 4
-# Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
-_PATTERNS = 8
 
 
 def run(
@@ -81,75 +61,50 @@ def run(
     file: Seen | None = None,
 ) -> Audit:
     """The audit with its settings in two objects. One line per step of the method. file: the data as it was before."""
-    say = progress or (lambda step, share: None)
-    threads = threads or available_threads()
-    rules = GrowthRules(alpha=config.alpha)
-    asked = questions(config)
-
+    asked, halvings, say = questions(config), list[Split](), progress or _say_nothing
     say("load", 0.0)
-    spread = None
-    try:
-        table, half = read(data, roles, config, memory_limit, query, threads)
-    except ManyCellsError as many:
-        spread = many.spread
-        if spread is None or not config.search or config.split == "own":
-            raise
-    if spread is not None:
-        from ald.remote.distributed import audit_spread
-
-        return _spread(audit_spread(spread, roles, config, asked, rules, threads, say), config)
-    digest = None if file is None else file.sha256()
-    prepared = arrange(table, half, roles, config, rules)
-    named = assess_named(prepared, asked, config)
-    if not config.search:
-        return _without_search(digest, prepared, asked, config, named)
-    splits = [
-        one_split(prepared.data, asked, config, rules, repeat, threads, say, memory_limit, prepared.given)
-        for repeat in range(config.repeats)
-    ]
-    first = splits[0]
-    results = Results(
-        config=config,
-        attributes=first.d1.attributes,
-        split=first,
-        stability=stability(splits, prepared.data) if config.repeats > 1 else {},
-    )
-    groups = results.listed()
-    summary = _with_warnings(_with_halves(prepared.summary, first, config), (*groups, *named), config)
-    say("rank", 1.0)
-    return Audit(
-        config=config,
-        data_summary=summary,
-        giveaways=given_away(first, config),
-        groups=groups,
-        named=named,
-        forest=first.forest.with_attributes(first.d1.attributes),
-        detectable=_detectable(first, config),
-        p_any=p_any(splits),
-        _details=partial(_details_of, first, config),
-        input_sha256=digest,
-        _candidates=results,
-        significant=results.significant,
-    )
+    with load_rows(data, roles, config, threads or available_threads(), memory_limit, query, file) as rows:
+        named = rows.assess_named(asked)
+        for repeat in range(config.repeats if config.search else 0):
+            tell = say if config.repeats == 1 else partial(_say_repeat, say, repeat / config.repeats)
+            halves, seed = split(rows, config, repeat)
+            grown = grow(halves, asked, config, seed, tell)
+            answers = assess_groups(grown, config, tell)
+            halvings.append(rank_groups(grown.halves, answers, config, tell))
+        return report(rows, asked, named, halvings, config, say)
 
 
-def _spread(found: Distributed, config: AuditConfig) -> Audit:
-    """The audit of data that stayed on a cluster."""
-    split = found.split
-    results = Results(config=config, attributes=split.d1.attributes, split=split, stability={})
-    return Audit(
-        config=config,
-        data_summary=_with_halves(found.summary, split, config),
-        giveaways=given_away(split, config),
-        groups=results.listed(),
-        named=(),
-        forest=split.forest.with_attributes(split.d1.attributes),
-        detectable=_detectable(split, config),
-        p_any=p_any([split]),
-        _details=found.details,
-        _candidates=results,
-        significant=results.significant,
-    )
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grown:
+    """What D1 suggested: a forest and the groups to test for every question, and the halves that can tell them."""
+
+    halves: Halves
+    proposals: tuple[tuple[Question, Forest, Candidates], ...]
+
+
+@contextmanager
+def load_rows(
+    data: Any,
+    roles: Roles,
+    config: AuditConfig,
+    threads: int,
+    memory_limit: int | None = None,
+    query: str | None = None,
+    file: Seen | None = None,
+) -> Iterator[Rows]:
+    """LOAD: the data as coded rows, in memory or where they are; these are given back in the end."""
+    found, half = read(data, roles, config, memory_limit, query, threads)
+    if isinstance(found, Table):
+        sha256 = None if file is None else file.sha256()
+        prepared = arrange(found, half, roles, config)
+        yield LocalRows(
+            prepared=prepared, config=config, threads=threads, memory_limit=memory_limit, input_sha256=sha256
+        )
+        return
+    from ald.remote.distributed import remote_rows
+
+    with remote_rows(found, roles, config, threads) as rows:
+        yield rows
 
 
 def read(
@@ -159,7 +114,7 @@ def read(
     memory_limit: int | None = None,
     query: str | None = None,
     threads: int = 1,
-) -> tuple[Table, IntArray | None]:
+) -> tuple[Table | Spread, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
     words = [*([config.reference] if config.reference_kind == "group" else []), *config.groups_of_interest]
     needed = None if words else roles.needed
@@ -167,10 +122,11 @@ def read(
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles), half
-    return with_kinds(load(data, needed, reading), roles), None
+    found = load_or_leave(data, needed, reading) if config.search else load(data, needed, reading)
+    return with_kinds(found, roles) if isinstance(found, Table) else found, None
 
 
-def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig, rules: GrowthRules) -> Prepared:
+def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig) -> Prepared:
     """The coded data, with the groups in words that the settings name."""
     reference = Criterion.parse(config.reference, table) if config.reference_kind == "group" else None
     named = [Criterion.parse(text, table) for text in config.groups_of_interest]
@@ -181,6 +137,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     f"the group {str(criterion)!r} is described by {condition.attribute!r}, which is what is audited: "
                     "its members differ in that by definition"
                 )
+    rules = GrowthRules(alpha=config.alpha)
     least = minimum_rows(rules, config.fraction) if config.search and config.split == "random" else 1
     prepared = prepare(
         table,
@@ -198,76 +155,136 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
     return prepared
 
 
-def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditConfig) -> tuple[Finding, ...]:
-    """The groups of interest, for every question, tested on all data with a correction of their own."""
-    masks = prepared.whole.design.named
-    if not masks:
-        return ()
-    terms = replace(assessment_terms(config), exact=True)
-    views = [question.view(prepared.whole) for question in asked]
-    found = [assess_masks(masks, view, question.notion, terms) for question, view in zip(asked, views, strict=True)]
-    intervals = [one.intervals(config.level) for one in found]
-    corrected = joined(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
-    found = [replace(one, log_p_adjusted=log_p) for one, log_p in zip(found, corrected, strict=True)]
-    again = finer.of_named(masks, views, asked, found, prepared.strata, config)
-    return tuple(
-        finding(
-            prepared.named[i],
-            found[q],
-            i,
-            question.cell_names,
-            level=config.level,
-            intervals=intervals[q],
-            unadjusted=intervals[q],
-            place=i,
-            outcome=question.outcome if len(config.outcomes) > 1 else None,
-            finer=again[q][i],
-            **design_details(masks[i], views[q], question.notion, config, prepared.strata),
+def seeds_of(config: AuditConfig, repeat: int) -> tuple[np.random.SeedSequence, np.random.SeedSequence]:
+    """Of a halving, and of the forests on its D1. The first halving is the one that is reported."""
+    halves, forests = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ()).spawn(2)
+    return halves, forests
+
+
+def split(rows: Rows, config: AuditConfig, repeat: int) -> tuple[Halves, np.random.SeedSequence]:
+    """SPLIT: D1 and D2, and the seed of the forests on D1."""
+    halves, forests = seeds_of(config, repeat)
+    return rows.halves(halves), forests
+
+
+def grow(
+    halves: Halves, asked: Sequence[Question], config: AuditConfig, seed: np.random.SeedSequence, tell: Progress
+) -> Grown:
+    """GROW: for every question a forest on D1, and the groups that it leads to."""
+    proposals = []
+    for number, question in enumerate(asked):
+
+        def progress(share: float, number: int = number) -> None:
+            tell("search", (number + share) / len(asked))
+
+        progress(0.0)
+        proposals.append((question, *halves.propose(question, seed.spawn(config.trees), progress)))
+    return Grown(halves=halves.extended([proposed for *_, proposed in proposals]), proposals=tuple(proposals))
+
+
+def assess_groups(grown: Grown, config: AuditConfig, tell: Progress) -> list[Answer]:
+    """ASSESS: every group that was proposed, tested on D2."""
+    answers, terms, threads = [], assessment_terms(config), grown.halves.threads
+    for number, (question, forest, proposed) in enumerate(grown.proposals):
+        tell("assess", number / len(grown.proposals))
+        d2 = grown.halves.view_d2(question)
+        if config.explores:
+            people, criteria = d2.memberships(proposed.criteria)
+            assessment = assess_in_order(criteria, people, question.notion, terms, threads=threads)
+        else:
+            leaves = d2.leaves(proposed)
+            assessment = assess(proposed.criteria, d2.data, question.notion, terms, leaves=leaves, threads=threads)
+        if config.explores and config.ranking == "magnitude":
+            expected = expected_signs(proposed.criteria, grown.halves.view_d1(question), question, config)
+            assessment = replace(assessment, expected=expected)
+        answers.append(
+            Answer(
+                question=question,
+                d2=d2.data,
+                forest=forest,
+                proposed=proposed,
+                assessment=assessment,
+                overlaps=d2.overlaps(proposed),
+                giveaways=assess_giveaways(proposed, d2, question, terms) if proposed.giveaways else None,
+            )
         )
-        for i in range(len(masks))
-        for q, question in enumerate(asked)
-    )
+    return answers
 
 
-def _without_search(
-    digest: str | None, prepared: Prepared, asked: Sequence[Question], config: AuditConfig, named: tuple[Finding, ...]
+def assess_giveaways(proposed: Candidates, d2: D2View, question: Question, terms: Terms) -> Assessment:
+    """Each of the conditions that give the outcome away, tested by itself."""
+    people, criteria = d2.memberships(proposed.giveaways)
+    return assess(criteria, people, question.notion, terms)
+
+
+def expected_signs(
+    criteria: Sequence[CodedCriterion], d1: AuditData, question: Question, config: AuditConfig
+) -> FloatArray:
+    """The signs of the differences on D1: what D2 shows in their direction is not biased, as the absolute value is."""
+    found = assess_in_order(criteria, d1, question.notion, assessment_terms(config))
+    return np.sign(np.nan_to_num(found.differences))
+
+
+def rank_groups(halves: Halves, answers: Sequence[Answer], config: AuditConfig, tell: Progress) -> Split:
+    """RANK: all groups in order, with one correction, and those that are listed."""
+    tell("rank", 0.0)
+    return rank_answers(halves.d1, halves.d2, answers, config, halves.strata)
+
+
+def report(
+    rows: Rows,
+    asked: Sequence[Question],
+    named: tuple[Finding, ...],
+    halvings: Sequence[Split],
+    config: AuditConfig,
+    say: Progress,
 ) -> Audit:
+    """REPORT: what was found. The first halving is the one that is reported."""
+    if not halvings:
+        summary = replace(rows.summary, rows_assess=rows.summary.rows)
+        return Audit(
+            config=config,
+            data_summary=_with_warnings(summary, named, config),
+            giveaways=(),
+            groups=(),
+            named=named,
+            forest=Forest.joined([], len(asked[0].cell_names)),
+            detectable=(),
+            p_any=1.0,
+            _details=Details(),
+            input_sha256=rows.input_sha256,
+            _candidates=(),
+            significant=(),
+        )
+    first = halvings[0]
+    results = Results(config=config, attributes=first.d1.attributes, split=first, stability=rows.stability(halvings))
+    groups = results.listed()
+    summary = _with_warnings(_with_halves(rows.summary, first, config), (*groups, *named), config)
+    details = rows.details(first)
+    say("rank", 1.0)
     return Audit(
         config=config,
-        data_summary=_with_warnings(replace(prepared.summary, rows_assess=prepared.summary.rows), named, config),
-        giveaways=(),
-        groups=(),
+        data_summary=summary,
+        giveaways=list_giveaways(first, config),
+        groups=groups,
         named=named,
-        forest=Forest.joined([], len(asked[0].cell_names)),
-        detectable=(),
-        p_any=1.0,
-        _details=Details(),
-        input_sha256=digest,
-        _candidates=(),
-        significant=(),
+        forest=first.forest.with_attributes(first.d1.attributes),
+        detectable=_detectable(first, config),
+        p_any=p_any(halvings),
+        _details=details,
+        input_sha256=rows.input_sha256,
+        _candidates=results,
+        significant=results.significant,
     )
 
 
-def _details_of(split: Split, config: AuditConfig) -> Details:
-    """What reports show beyond the findings, and the trees of listed groups as D2 sees them."""
-    trees = listed_trees(split, [PeopleInMemory(answer.d2) for answer in split.answers])
-    return replace(details(_subjects(split, config), assessment_terms(config)), trees=trees)
+def _say_nothing(step: str, share: float) -> None:
+    """Nobody asked how far the audit is."""
 
 
-def _subjects(split: Split, config: AuditConfig) -> list[Subject]:
-    """The listed groups with what a report needs to show them."""
-    places, criteria, several = split.places, split.criteria, len(config.outcomes) > 1
-    answers = [split.answers[places[i][0]] for i in split.chosen.tolist()]
-    return [
-        Subject(
-            criterion=criteria[i],
-            before=tuple(answer.proposed.criteria[: places[i][1]]) if config.explores else (),
-            notion=answer.question.notion,
-            outcome=answer.question.outcome if several else None,
-            people=PeopleInMemory(answer.d2),
-        )
-        for i, answer in zip(split.chosen.tolist(), answers, strict=True)
-    ]
+def _say_repeat(say: Progress, done: float, step: str, share: float) -> None:
+    """Of several halvings, only how many are done."""
+    say("repeat", done)
 
 
 def _with_halves(summary: DataSummary, split: Split, config: AuditConfig) -> DataSummary:
@@ -303,249 +320,6 @@ def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
     )
 
 
-def one_split(
-    data: AuditData,
-    asked: Sequence[Question],
-    config: AuditConfig,
-    rules: GrowthRules,
-    repeat: int,
-    threads: int,
-    say: Progress,
-    memory_limit: int | None = None,
-    given: Given | None = None,
-) -> Split:
-    """Steps 1 to 3 on one halving: the first is the one that is reported.
-
-    given: legitimate factors, which are cut where the outcomes of D1 change.
-    """
-    sequence = np.random.SeedSequence(config.seed, spawn_key=(1000 + repeat,) if repeat else ())
-    halves_seed, forest_seed = sequence.spawn(2)
-
-    def step(name: str, share: float) -> None:
-        say(name if config.repeats == 1 else "repeat", share if config.repeats == 1 else repeat / config.repeats)
-
-    d1, d2 = data.halves(np.random.default_rng(halves_seed), config.fraction, threads)
-    strata = None
-    if given is not None:
-        strata, (d1, d2) = in_strata([d1, d2], given, by=d1)
-    answers = []
-    for number, question in enumerate(asked):
-
-        def part(share: float, number: int = number) -> None:
-            step("search", (number + share) / len(asked))
-
-        part(0.0)
-        rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-        view = question.view(d1)
-        away = columns_given_away(view, question, config)
-        left_out = [condition.attribute for (condition,) in away]
-        found = search(without(view, left_out), question, config, rules, rngs, threads, part, memory_limit)
-        forest, proposed = renumbered(*found, view, left_out)
-
-        step("assess", number / len(asked))
-        d1, d2 = (extended(half, proposed.derived) for half in (d1, d2))
-        seen = question.view(d2)
-        assessor = assess_in_order if config.explores else partial(assess, leaves=proposed.leaves)
-        assessment = assessor(proposed.criteria, seen, question.notion, assessment_terms(config), threads=threads)
-        if config.explores and config.ranking == "magnitude":
-            expected = expected_signs(proposed.criteria, question.view(d1), question, config)
-            assessment = replace(assessment, expected=expected)
-        telling = None
-        if away:
-            tested = assess(away, seen, question.notion, assessment_terms(config))
-            telling = GivenAway(criteria=away, assessment=tested)
-        answers.append(
-            Answer(
-                question=question,
-                d2=seen,
-                forest=forest,
-                proposed=proposed,
-                assessment=assessment,
-                given_away=telling,
-            )
-        )
-
-    step("rank", 0.0)
-    return ranked(d1, d2, answers, config, strata)
-
-
-def ranked(
-    d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
-) -> Split:
-    """Step 3: all candidates in order, with one correction, and those that are listed."""
-    scores = joined([answer.assessment for answer in answers], config.adjust)
-    criteria = all_criteria([answer.proposed for answer in answers])
-    order = rank(scores, criteria, d2.attributes, config.ranking)
-    found = significant(scores, order, config.level)
-    ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
-    corrected = tuple(
-        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
-        for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
-    )
-    return Split(
-        d1=d1,
-        d2=d2,
-        answers=corrected,
-        scores=scores,
-        order=order,
-        significant=found,
-        chosen=found[: config.groups],
-        strata=strata,
-    )
-
-
-def expected_signs(
-    criteria: Sequence[CodedCriterion], d1: AuditData, question: Question, config: AuditConfig
-) -> FloatArray:
-    """The signs of the differences on D1: what D2 shows in their direction is not biased, as the absolute value is."""
-    found = assess_in_order(criteria, d1, question.notion, assessment_terms(config))
-    return np.sign(np.nan_to_num(found.differences))
-
-
-def columns_given_away(d1: AuditData, question: Question, config: AuditConfig) -> tuple[CodedCriterion, ...]:
-    """The conditions that give the outcome away on D1; searches of other authors do not look for them."""
-    if config.preset is not None or config.method is not None:
-        return ()
-    return giveaways(d1, RateCounter(question.notion.rates, d1.n_cells), config.sign)
-
-
-def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
-    """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
-    if config.preset == "paper" and question.notion.needs_truth:
-        return (ERROR,)
-    return question.notion.rates
-
-
-def search(
-    d1: AuditData,
-    question: Question,
-    config: AuditConfig,
-    rules: GrowthRules,
-    rngs: Sequence[np.random.Generator],
-    threads: int,
-    progress: Callable[[float], None],
-    memory_limit: int | None = None,
-) -> tuple[Forest, Candidates]:
-    """Step 1: the forest, and the groups to test."""
-    if not d1.attributes:
-        return Forest.joined([], d1.n_cells), Candidates(criteria=(), tree=(), node=())
-    rates = RateCounter(search_rates(question, config), d1.n_cells)
-    effect = design_effect(d1, rates)
-    d1 = as_counts(d1)
-    if config.method is not None:
-        found, forest = propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
-        return forest, found
-    strata = d1.design.strata
-    references = 1 if d1.design.reference is None else 2
-    limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
-    given = None if strata is None else few_strata(strata, d1, rates, limit)
-    done, telling = np.zeros(len(rngs)), Lock()
-    rows = PackedRows.of(d1, threads) if given is None and packed.available(d1) else None
-
-    def grown(part: slice, threads: int) -> Forest:
-        def share(of_part: float) -> None:
-            # Callers hear of one step at a time, and never of less than before.
-            with telling:
-                done[part] = of_part
-                progress(float(done.mean()) / 2)
-
-        return grow_forest(
-            d1, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share, rows=rows
-        )
-
-    forests = []
-    for part in tree_parts(len(d1.cells) * bytes_per_row(d1), len(rngs), memory_limit):
-        # With many rows every thread grows trees of its own: while one asks for statistics, another counts.
-        trees = part.stop - part.start
-        groups = min(threads, trees) if trees * len(d1.cells) >= _WORTH_GROUPS else 1
-        edges = np.linspace(part.start, part.stop, groups + 1).astype(int).tolist()
-        pieces = [slice(a, b) for a, b in pairwise(edges)]
-        forests += in_threads(partial(grown, threads=threads // groups), pieces, threads)
-    forest = Forest.joined(forests)
-    if not config.explores:
-        return forest, candidates(forest, d1)
-    factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
-    terms = SearchTerms(given=given, direction=config.sign, effect=effect, factors=factors)
-    return forest, representative_candidates(d1, rates, forest, config, terms, threads, progress)
-
-
-def tree_parts(tree: int, trees: int, memory_limit: int | None) -> list[slice]:
-    """The trees that are grown at a time. Every tree has a generator of its own, so this changes no result.
-
-    tree: the bytes that growing one tree takes.
-
-    >>> tree_parts(16 * 10**7, 25, 4 * 10**9)
-    [slice(0, 6, None), slice(6, 12, None), slice(12, 18, None), slice(18, 24, None), slice(24, 25, None)]
-    """
-    limit = memory_limit or (machine_memory() // 2)
-    most = max(1, limit // _SHARE_FOR_TREES // max(tree, 1))
-    return [slice(start, min(start + most, trees)) for start in range(0, trees, most)]
-
-
-def representative_candidates(
-    d1: AuditData,
-    rates: RateCounter,
-    forest: Forest,
-    config: AuditConfig,
-    terms: SearchTerms,
-    threads: int,
-    progress: Callable[[float], None],
-) -> Candidates:
-    """The representatives as candidates, each with the forest's node that comes closest to it."""
-    progress(0.5)
-    nodes = NodeMembers(forest, d1.attributes)
-    found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
-    nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
-    return Candidates(
-        criteria=tuple(named_in(r.criterion, d1) for r in found),
-        tree=tuple(forest.tree[nearest].tolist()),
-        node=tuple(forest.node[nearest].tolist()),
-        also=tuple(tuple(named_in(other, d1) for other in r.also) for r in found),
-    )
-
-
-def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ...]:
-    """The trees of listed groups as D2 sees them. people: D2, per answer."""
-    places, first = [split.places[i] for i in split.chosen.tolist()], 0
-    out: list[TreePeople] = []
-    for number, (answer, counted) in enumerate(zip(split.answers, people, strict=True)):
-        trees = [answer.proposed.tree[own] for question, own in places if question == number]
-        out += people_of_trees(answer.forest, trees, counted, first)
-        first += answer.forest.n_trees
-    return tuple(out)
-
-
-def stability(splits: Sequence[Split], data: AuditData) -> dict[int, float]:
-    """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
-    lists = []
-    for split in splits:
-        places, criteria = split.places, split.criteria
-        derived = [new for answer in split.answers for new in answer.proposed.derived]
-        everyone = extended(in_classes(data, split.strata), derived)
-        lists.append([(places[i][0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
-    out = {}
-    for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
-        found = [
-            any(question == other and abs(correlation(mask, members, data)) >= EQUIVALENT for other, members in entries)
-            for entries in lists
-        ]
-        out[i] = sum(found) / len(found)
-    return out
-
-
-def p_any(splits: Sequence[Split]) -> float:
-    """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
-    minima = [0.0]
-    for split in splits:
-        adjusted = adjust_p(split.log_p, "bonferroni")
-        minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
-    return (
-        float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
-        if len(minima) > 2
-        else float(rounded(np.exp(minima[1])) or 0.0)
-    )
-
-
 def untested(split: Split, config: AuditConfig) -> tuple[str, ...]:
     """Per question of which no group could be tested, a sentence that says why."""
     return tuple(
@@ -567,45 +341,6 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
     if len(answer.proposed):
         reasons = dict.fromkeys(answer.assessment.reason(i) for i in range(len(answer.proposed)))
         return f"in the half that was kept for the tests, {'; '.join(reasons)}"
-    if answer.given_away is not None and len(answer.given_away.criteria) == len(d1.attributes):
+    if answer.proposed.giveaways and len(answer.proposed.giveaways) == len(d1.attributes):
         return "every attribute gives the outcome away"
-    d1 = answer.question.view(d1)
-    rates = RateCounter(search_rates(answer.question, config), d1.n_cells)
-    hits, bases = (column(d1.cell_counts()).tolist() for column in (rates.hit, rates.base))
-    same = [
-        f"the {rate.name} is undefined: no one there counts for it" if base == 0 else
-        f"the {rate.name} is {'0' if hit == 0 else '1'} for everyone"
-        for rate, hit, base in zip(rates.rates, hits, bases, strict=True)
-        if hit in (0, base)
-    ]  # fmt: skip
-    searched = "in the half that was searched,"
-    if len(same) == len(rates.rates):
-        return f"{searched} {' and '.join(same)}"
-    if config.method is not None:
-        return f"{searched} {config.method} proposes none"
-    if not config.explores:
-        return f"{searched} no tree finds a split at alpha {config.alpha:g}"
-    least = smallest_group(d1.total)
-    which = "differs from" if config.direction == "both" else f"is {config.direction} compared with"
-    within = " within the strata given" if config.given else ""
-    return (
-        f"{searched} no condition on one attribute gives a group of {least:,} people or more that {which} {least:,} "
-        f"others or more{within}"
-    )
-
-
-def minimum_rows(rules: GrowthRules, fraction: float = 0.5) -> int:
-    """The least number of people with which a tree's sample of D1 can be split at all."""
-    n = ceil(rules.minsplit / (SAMPLE_SHARE * fraction))
-    while int(SAMPLE_SHARE * int(fraction * n)) < rules.minsplit:
-        n += 1
-    return n + n % 2
-
-
-def check_halves(searched: int, assessed: int, least: int) -> None:
-    """Raises if halves that were given are too small."""
-    if searched < least or assessed == 0:
-        raise InputError(
-            f"the half for the search has {searched:,} rows and the one for the assessment {assessed:,}: the search "
-            f"needs {least:,} at least, and the assessment some"
-        )
+    return f"in the half that was searched, {why_none(answer.question.view(d1), answer.question, config)}"

@@ -716,9 +716,9 @@ def test_interrupts(tmp_path: Path, step: str) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
-import ald.report.files, ald.pipeline
-target = {{"load": (ald.pipeline, "load"), "search": (ald.pipeline, "grow_forest"), "assess": (ald.pipeline, "assess"),
-          "write": (ald.report.files.os, "fsync")}}[{step!r}]
+import ald.report.files, ald.pipeline, ald.search.forest.sampling as sampling
+target = {{"load": (ald.pipeline, "load_or_leave"), "search": (sampling, "grow_forest"),
+          "assess": (ald.pipeline, "assess"), "write": (ald.report.files.os, "fsync")}}[{step!r}]
 def wait(*args, **options):
     Path({str(started)!r}).touch()
     time.sleep(60)
@@ -767,12 +767,12 @@ def test_interrupts_in_the_midst_of_work(tmp_path: Path) -> None:
     code = f"""
 import sys, threading
 from pathlib import Path
-import ald.pipeline
-grow = ald.pipeline.grow_forest
+from ald.search.forest import sampling
+grow = sampling.grow_forest
 def announce(*args, **options):
     Path({str(started)!r}).touch()
     return grow(*args, **options)
-ald.pipeline.grow_forest = announce
+sampling.grow_forest = announce
 from ald.cli.main import main
 sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y", "--trees", "3000", "-o", {str(tmp_path / "y.json")!r}]
 main()

@@ -8,7 +8,9 @@ import pytest
 from ald.comparison.conditional_tree import Response, associate, best_split, grow_tree, outcomes
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from ald.search.forest.counting import MemoryCounter
-from ald.search.forest.growth import GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import GrowthRules
 from tests.coded import coded
 from tests.golden_data import case_data, document, manifest, number
 from tests.tables import decisions, people
@@ -22,7 +24,7 @@ def test_the_same_tree_as_the_engine(seed: int, bonferroni: bool) -> None:
     rates = RateCounter([SELECTION], 2)
     rules = GrowthRules(alpha=0.3, bonferroni=bonferroni, attributes_per_node=len(data.attributes))
     ours = grow_tree(data, outcomes(rates, 2), rules)
-    theirs = grow(MemoryCounter(data, [data.counts], 1), data.attributes, data.scores(), rates, rules,
+    theirs = grow(HistogramSplitter(MemoryCounter(data, [data.counts])), data.attributes, data.scores(), rates, rules,
                   [np.random.default_rng(0)])  # fmt: skip
     assert ours.n_nodes > 3
     assert same(ours.to_dict(), theirs.to_dict())
@@ -45,7 +47,7 @@ def test_several_rates_as_the_engine() -> None:
     rates = RateCounter([FPR, FNR], 4)
     rules = GrowthRules(alpha=0.5, attributes_per_node=len(data.attributes))
     ours = grow_tree(data, outcomes(rates, 4), rules).to_dict()
-    theirs = grow(MemoryCounter(data, [data.counts], 1), data.attributes, data.scores(), rates, rules,
+    theirs = grow(HistogramSplitter(MemoryCounter(data, [data.counts])), data.attributes, data.scores(), rates, rules,
                   [np.random.default_rng(0)]).to_dict()  # fmt: skip
     assert same(ours, theirs)
 

@@ -18,7 +18,9 @@ from ald.data.columns import compact, from_levels, from_numbers
 from ald.groups.rules import candidates
 from ald.notions import NOTIONS, SELECTION, RateCounter
 from ald.search.forest.counting import MemoryCounter, Routing
-from ald.search.forest.growth import GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import GrowthRules
 from tests.tables import people
 
 # The three ways to draw, chosen by the limits: all people in a list, cell by cell, and in bulk.
@@ -257,9 +259,8 @@ class TestMergedAndUnmerged:
         found: list[Any] = []
         for table, draws in ((data, samples), (merged, merged_samples)):
             rngs = [np.random.default_rng(i) for i in range(3)]
-            forest = grow(
-                MemoryCounter(table, draws), table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs
-            )
+            splitter = HistogramSplitter(MemoryCounter(table, draws))
+            forest = grow(splitter, table.attributes, table.scores(), rates, GrowthRules(alpha=0.5), rngs)
             proposed = candidates(forest, table)
             result = assess(proposed.criteria, table, NOTIONS["statistical parity"])
             found.append(

@@ -10,7 +10,8 @@ from ald.groups.leaves import LeafCriteria, named
 from ald.groups.rules import complexity, simplicity
 from ald.groups.tree import CodedCriterion, Forest, Sides
 from ald.notions import SELECTION, RateCounter
-from ald.search.forest.growth import GrowthRules, grow_forest
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import grow_forest
 from tests.search.forest.test_packed import random_data
 
 Case = tuple[Forest, list[int], dict[int, list[int]]]

@@ -13,7 +13,8 @@ from ald.groups.membership import Leaves, count_members, member_mask, membership
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import SELECTION, RateCounter
-from ald.search.forest.growth import GrowthRules, grow_forest
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import grow_forest
 
 SIZES = (7, 4, 3, 300)
 

@@ -28,7 +28,9 @@ from ald.remote.counting import (
 from ald.remote.engines.arrow import sum_by_key
 from ald.remote.engines.blocks import Layout
 from ald.search.forest.counting import MemoryCounter
-from ald.search.forest.growth import GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import GrowthRules
 
 LAYOUT = Layout(
     attributes=(
@@ -104,9 +106,9 @@ def test_the_same_forest(parts: Parts) -> None:
     def rngs() -> list[np.random.Generator]:
         return [np.random.default_rng(tree) for tree in range(TREES)]
 
-    expected = grow(MemoryCounter(d1, samples), d1.attributes, d1.scores(), rates, rules, rngs())
-    counter = ClusterCounter(parts, PARTITION, 0.632, range(TREES))
-    found = grow(counter, d1.attributes, d1.scores(), rates, rules, rngs(), progress=told)
+    expected = grow(HistogramSplitter(MemoryCounter(d1, samples)), d1.attributes, d1.scores(), rates, rules, rngs())
+    splitter = HistogramSplitter(ClusterCounter(parts, PARTITION, 0.632, range(TREES)))
+    found = grow(splitter, d1.attributes, d1.scores(), rates, rules, rngs(), progress=told)
     assert found == expected
     assert found.n_nodes > 20
     assert 1 + levels - 1 <= parts.jobs <= 1 + levels
@@ -118,7 +120,7 @@ def test_members(parts: Parts) -> None:
     samples = [hashing.sample(d1, 0.632, 5, hashing.TREE, tree) for tree in range(TREES)]
     rates = RateCounter((SELECTION,), 2)
     rngs = [np.random.default_rng(tree) for tree in range(TREES)]
-    forest = grow(MemoryCounter(d1, samples), d1.attributes, d1.scores(), rates, GrowthRules(), rngs)
+    forest = grow(HistogramSplitter(MemoryCounter(d1, samples)), d1.attributes, d1.scores(), rates, GrowthRules(), rngs)
     leaves = candidates(forest, d1).leaves
     assert leaves is not None
     expected = leaves.count(d2)

@@ -10,6 +10,7 @@ import pytest
 
 from ald.groups.rules import candidates, decode
 from ald.notions import NOTIONS, RateCounter
+from ald.search.adapting import as_counts, design_effect
 from ald.search.giveaways import ERRORS, LEFT, PER_LEVEL, errors_of_guessing, giveaways, judged, renumbered, without
 from tests.coded import PARITY, coded, forest_of
 
@@ -17,7 +18,8 @@ from tests.coded import PARITY, coded, forest_of
 def conditions(columns: Any, rates: RateCounter = PARITY, sign: int = 0, **options: Any) -> list[str]:
     """The conditions that give the outcome away if all of this data is D1, in words."""
     data = coded(columns, **options)
-    return [str(decode(criterion, data.attributes)) for criterion in giveaways(data, rates, sign)]
+    found = giveaways(as_counts(data), rates, sign, design_effect(data, rates))
+    return [str(decode(criterion, data.attributes)) for criterion in found]
 
 
 def outcomes(rate: float, n: int = 1000, seed: int = 0) -> Any:
@@ -189,11 +191,13 @@ def test_what_is_found_without_a_column_has_the_numbers_of_the_whole_data() -> N
     y = outcomes(0.4)
     columns = {"first": y > 0, "a": rng.choice(list("pqr"), 1000), "b": rng.normal(size=1000) + y, "y": y}
     data = coded(columns)
-    fewer = without(data, [0])
+    away = giveaways(data, PARITY)
+    fewer = without(data, away)
     assert [attribute.name for attribute in fewer.attributes] == ["a", "b"]
     forest = forest_of(fewer, PARITY)
     found = candidates(forest, fewer)
-    whole_forest, whole = renumbered(forest, found, data, [0])
+    whole_forest, whole = renumbered(forest, found, data, away)
     assert names(whole.criteria, data) == names(found.criteria, fewer)
+    assert whole.giveaways == away
     assert (whole_forest.attribute[forest.attribute >= 0] == forest.attribute[forest.attribute >= 0] + 1).all()
     assert (whole_forest.is_leaf == forest.is_leaf).all()

@@ -378,7 +378,7 @@ done:
 }
 
 /* The first request of a node with the smallest log p, then the largest statistic, among those that are left; -1: none.
- * Within the tie tolerance values are equal. As ald.search.forest.growth.select_by_log_p. */
+ * Within the tie tolerance values are equal. As ald.search.forest.choice.select_by_log_p. */
 INLINE Py_ssize_t
 first_left(const double *log_p, const double *statistic, const uint8_t *left, Py_ssize_t n)
 {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.contrast import Contrast, contrast
 from ald.assess.threshold import several_rates_log_p
 from ald.data.coded import AuditData, weighted_bincount
-from ald.groups.membership import Leaves, count_members, member_mask, membership_strata
+from ald.groups.membership import count_members, member_mask, membership_strata
 from ald.groups.tree import CodedCriterion
 from ald.notions import Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
@@ -295,18 +295,25 @@ def _towards(log_p: FloatArray, differences: FloatArray, sides: Sequence[int]) -
     return np.where(against & ~np.isnan(log_p), 0.0, log_p) if len(sides) > 1 else log_p
 
 
+class MemberCounter(Protocol):
+    """Counts the members of some groups, as it can do fastest or where their rows are."""
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """People per group and cell: [groups, cells]."""
+
+
 def assess(
     criteria: Sequence[CodedCriterion],
     data: AuditData,
     notion: Notion,
     terms: Terms = PLAIN,
     *,
-    leaves: Leaves | None = None,
+    leaves: MemberCounter | None = None,
     threads: int = 1,
 ) -> Assessment:
     """Tests every criterion on this data: per rate against the others, combined and corrected.
 
-    leaves: the criteria once more, where they are leaves of a forest, whose members are counted faster.
+    leaves: who counts the members of these criteria, where they are leaves of a forest.
     """
 
     def members(people: AuditData) -> IntArray:

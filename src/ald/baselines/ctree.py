@@ -10,7 +10,9 @@ import numpy as np
 
 from ald.baselines.interface import Ranked, Search, ranked_leaves
 from ald.groups.tree import Forest
-from ald.search.forest.growth import GrowthRules, counter_of, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import splitter_of
 
 
 def search(request: Search) -> Ranked:
@@ -22,5 +24,5 @@ def one_tree(request: Search, *, bonferroni: bool) -> Forest:
     """One conditional inference tree on all of the data."""
     data = request.data
     rules = GrowthRules(alpha=request.alpha, bonferroni=bonferroni, attributes_per_node=len(data.attributes))
-    counter = counter_of(data, [data.counts])
-    return grow(counter, data.attributes, data.scores(), request.rates, rules, [np.random.default_rng(0)])
+    splitter = splitter_of(data, [data.counts])
+    return grow(splitter, data.attributes, data.scores(), request.rates, rules, [np.random.default_rng(0)])

@@ -19,7 +19,7 @@ from ald.baselines.paths import ForestBuilder
 from ald.data.coded import AuditData
 from ald.groups.tree import Forest
 from ald.notions import RateCounter
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules
 from ald.statistics.basics import NOISE, chi2_log_sf, log1m_exp
 
 # Up to this many levels all partitions are tried; beyond it, those along the order of each response's means.

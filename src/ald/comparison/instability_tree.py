@@ -21,7 +21,7 @@ from ald.data.coded import AuditData
 from ald.errors import SettingError
 from ald.groups.tree import Forest
 from ald.notions import CELLS, Rate
-from ald.search.forest.growth import GrowthRules
+from ald.search.forest.rules import GrowthRules
 
 # Cells of two classifiers on the same people: 4 * truth + 2 * first prediction + second prediction.
 PAIRED_CELLS = tuple(f"truth {t}, first {a}, second {b}" for t in (0, 1) for a in (0, 1) for b in (0, 1))

@@ -254,3 +254,12 @@ def _judged(column: Column, counts: IntArray | None, total: int, wanted: bool) -
 
 def _people(column: Column, counts: IntArray | None) -> IntArray:
     return np.ones(len(column.codes), np.int64) if counts is None else counts
+
+
+def check_halves(searched: int, assessed: int, least: int) -> None:
+    """Raises if halves that were given are too small."""
+    if searched < least or assessed == 0:
+        raise InputError(
+            f"the half for the search has {searched:,} rows and the one for the assessment {assessed:,}: the search "
+            f"needs {least:,} at least, and the assessment some"
+        )

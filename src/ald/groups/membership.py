@@ -182,3 +182,15 @@ def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
             pattern = numbered(pattern)[1]
         pattern = 2 * pattern + mask
     return numbered(pattern)[1]
+
+
+def correlation(a: BoolArray, b: BoolArray, data: AuditData) -> float:
+    """The correlation of two memberships over all people; 0 if one of them does not vary."""
+    in_a, in_b, both = (float(data.people(mask)) for mask in (a, b, a & b))
+    return correlation_of(float(data.total), in_a, in_b, both)
+
+
+def correlation_of(n: float, in_a: float, in_b: float, both: float) -> float:
+    """The correlation of two memberships, from numbers of people."""
+    spread = in_a * (n - in_a) * in_b * (n - in_b)
+    return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0

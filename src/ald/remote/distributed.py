@@ -1,42 +1,34 @@
-"""Steps 1 to 3 where the rows stay on a cluster: it counts, and only counts come back.
+"""Data that stays on a cluster, as the steps of an audit ask for it: it counts, and only counts come back.
 
-Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. Each step is the
-one of `ald.pipeline` on counts that were added up over all partitions. One thing is a sample: the list without
-repetition is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest sees all of D1, and all of
-D2 is counted.
+Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. One thing is a
+sample: the list without repetition is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest
+sees all of D1, and all of D2 is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ald._core.arrays import ByteArray, IntArray
-from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given, assess_in_order, assessment_terms
+from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
-from ald.data.prepare import DataSummary
+from ald.data.prepare import DataSummary, check_halves
 from ald.data.roles import Roles
 from ald.errors import SettingError
+from ald.groups.membership import Leaves
 from ald.groups.rules import Candidates, candidates
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
-from ald.pipeline import (
-    Progress,
-    check_halves,
-    expected_signs,
-    listed_trees,
-    minimum_rows,
-    ranked,
-    representative_candidates,
-    search_rates,
-)
 from ald.questions import Question, joint_cells
 from ald.remote.counting import (
     ClusterCounter,
@@ -51,11 +43,18 @@ from ald.remote.counting import (
     value_places,
 )
 from ald.remote.engines.failures import told
+from ald.remote.engines.protocols import Blocks
 from ald.remote.spread import PreparedSpread, prepare_spread
-from ald.results.details import Details, Subject, details
-from ald.results.halving import Answer, Overlaps, Split
+from ald.results.details import Details
+from ald.results.finding import Finding
+from ald.results.halving import Overlaps, Split
+from ald.results.listed import listed_details, listed_subjects
 from ald.search.explore.scoring import Terms as SearchTerms
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
+from ald.search.giveaways import errors_of_guessing, judged, kept_beside, no_search, renumbered, without
+from ald.search.proposing import explore_from, search_rates
 from ald.statistics.basics import rounded
 
 if TYPE_CHECKING:
@@ -67,31 +66,15 @@ POOL = 1_000_000
 _KEY_BITS = 62
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Distributed:
-    """What came back: the summary of the data, the groups found, and what a report shows of them."""
-
-    summary: DataSummary
-    split: Split
-    details: Details
-
-
-def audit_spread(
-    spread: Spread,
-    roles: Roles,
-    config: AuditConfig,
-    asked: Sequence[Question],
-    rules: GrowthRules,
-    threads: int,
-    say: Progress,
-) -> Distributed:
-    """The audit of data that does not fit, where it is."""
+@contextmanager
+def remote_rows(spread: Spread, roles: Roles, config: AuditConfig, threads: int) -> Iterator[RemoteRows]:
+    """The rows coded where they are, until the end."""
     _check_possible(spread, roles, config)
-    least = minimum_rows(rules, config.fraction) if config.split == "random" else 1
+    least = minimum_rows(GrowthRules(), config.fraction) if config.split == "random" else 1
     with told(spread.engine.name, spread.engine.failures):
         prepared = prepare_spread(spread, roles, joint_cells(config), least)
         try:
-            return _Audit(prepared, config, rules, threads, say).result(spread, asked)
+            yield RemoteRows(spread, prepared, config, threads)
         finally:
             prepared.blocks.close()
 
@@ -117,17 +100,63 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
             )
 
 
-class _Audit:
-    """One audit: what is the same for all questions.
+class RemoteRows:
+    """All rows of one audit, and its only halving."""
 
-    values: per half and attribute the people per code and cell. share: that of D1 which comes back, to choose groups.
+    input_sha256 = None
+
+    def __init__(self, spread: Spread, prepared: PreparedSpread, config: AuditConfig, threads: int) -> None:
+        self._spread, self._summary, self._config = spread, prepared.summary, config
+        self._halves = RemoteHalves(prepared, config, threads)
+
+    @property
+    def summary(self) -> DataSummary:
+        halves, cells = self._halves, self._spread.cells
+        note = (
+            f"about {cells:,} different rows do not fit into the memory: they were counted where they are, "
+            "halves and samples were drawn by hash"
+        )
+        if self._config.explores and halves.share < 1.0:
+            note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
+        copies = [] if halves.pool is None else repeated_rows(halves.pool)
+        return replace(
+            self._summary,
+            cells={name: int(n) for name, n in zip(self._summary.cells, sum(halves.totals), strict=True)},
+            warnings=(*self._summary.warnings, *copies, note),
+        )
+
+    def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
+        """None: groups in words need all rows in one place, and were refused."""
+        return ()
+
+    def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
+        """Those that hashes draw, from the audit's own seed."""
+        return self._halves
+
+    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+        """There is one halving only."""
+        return {}
+
+    def details(self, halving: Split) -> Details:
+        """Curves, dropped conditions and trees of the listed groups, counted now, each by one job."""
+        people = [self._halves.view_d2(answer.question) for answer in halving.answers]
+        subjects = listed_subjects(halving, self._config, people)
+        self._halves.count_along(tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts)))
+        return listed_details(halving, self._config, people)
+
+
+class RemoteHalves:
+    """Both halves, counted by jobs.
+
+    values: per half and attribute the people per code and cell; totals: per half the people per cell. share: that of
+    D1 which comes back, to choose groups. tables: of D2, along attributes, as far as it was counted.
     """
 
-    def __init__(
-        self, prepared: PreparedSpread, config: AuditConfig, rules: GrowthRules, threads: int, say: Progress
-    ) -> None:
-        self.blocks, self.summary = prepared.blocks, prepared.summary
-        self.config, self.rules, self.threads, self.say = config, rules, threads, say
+    strata = None
+
+    def __init__(self, prepared: PreparedSpread, config: AuditConfig, threads: int) -> None:
+        self.blocks: Blocks = prepared.blocks
+        self.config, self.threads = config, threads
         layout = prepared.layout
         self.partition = Partition(layout=layout, seed=config.seed, fraction=config.fraction, n_cells=layout.n_cells)
         ends, size = value_places(layout)
@@ -139,121 +168,85 @@ class _Audit:
         self.totals = [half[0].sum(axis=0) for half in self.values]
         in_search, in_assess = (int(total.sum()) for total in self.totals)
         if config.split != "random":
-            check_halves(in_search, in_assess, minimum_rows(rules) // 2)
+            check_halves(in_search, in_assess, minimum_rows(GrowthRules()) // 2)
         self.share = min(1.0, POOL / max(in_search, 1))
+        self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(self.values[1])}
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.partition.layout.attributes
 
-    def result(self, spread: Spread, asked: Sequence[Question]) -> Distributed:
-        """Search, assessment and ranking for all questions."""
-        config = self.config
-        _, forest_seed = np.random.SeedSequence(config.seed).spawn(2)
-        pool = draw_pool(self.blocks, self.partition, self.share) if config.explores else None
-        copies = [] if pool is None else repeated_rows(pool)
-        answers = []
-        for number, question in enumerate(asked):
+    @cached_property
+    def d1(self) -> AuditData:
+        return _everyone(self.attributes, self.totals[0])
 
-            def part(share: float, number: int = number) -> None:
-                self.say("search", (number + share) / len(asked))
+    @cached_property
+    def d2(self) -> AuditData:
+        return _everyone(self.attributes, self.totals[1])
 
-            part(0.0)
-            rngs = [np.random.default_rng(seed) for seed in forest_seed.spawn(config.trees)]
-            samples = range(number * config.trees, (number + 1) * config.trees)
-            answers.append(_Asked(self, question, pool).answer(rngs, samples, part))
-        self.say("rank", 0.0)
-        d1, d2 = (_everyone(self.attributes, total) for total in self.totals)
-        split = ranked(d1, d2, answers, config)
-        return Distributed(summary=self._summary(spread, copies), split=split, details=self._details(split))
-
-    def _summary(self, spread: Spread, copies: Sequence[str]) -> DataSummary:
-        total = sum(self.totals)
-        note = (
-            f"about {spread.cells:,} different rows do not fit into the memory: they were counted where they are, "
-            "halves and samples were drawn by hash"
-        )
-        if self.config.explores and self.share < 1.0:
-            note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
-        return replace(
-            self.summary,
-            cells={name: int(n) for name, n in zip(self.summary.cells, total, strict=True)},
-            warnings=(*self.summary.warnings, *copies, note),
-        )
-
-    def _details(self, split: Split) -> Details:
-        """Curves, dropped conditions and trees of the listed groups, each counted by one job."""
-        several = len(self.config.outcomes) > 1
-        subjects = []
-        for number, own in (split.places[i] for i in split.chosen.tolist()):
-            question, proposed = split.answers[number].question, split.answers[number].proposed.criteria
-            subjects.append(
-                Subject(
-                    criterion=proposed[own],
-                    before=tuple(proposed[:own]) if self.config.explores else (),
-                    notion=question.notion,
-                    outcome=question.outcome if several else None,
-                    people=_People(self, question),
-                )
-            )
-        pairs = tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts))
-        if pairs:
-            stride = 1 + max(attribute.size for attribute in self.attributes)
-            job = CountAlong(partition=self.partition, pairs=pairs, stride=stride)
-            keys, counts = self.blocks.summed(job, self.partition.n_cells)
-            tables = {}
-            for i, (attribute, criterion) in enumerate(pairs):
-                here = slice(*np.searchsorted(keys, [i * stride, (i + 1) * stride]))
-                table = np.zeros((self.attributes[attribute].size + 1, self.partition.n_cells), np.int64)
-                table[keys[here] - i * stride] = counts[here]
-                tables[attribute, criterion] = table
-            for subject in subjects:
-                assert isinstance(subject.people, _People)
-                subject.people.tables.update(tables)
-        trees = listed_trees(split, [_People(self, answer.question) for answer in split.answers])
-        return replace(details(subjects, assessment_terms(self.config)), trees=trees)
-
-    def members(self, criteria: Sequence[CodedCriterion], question: Question) -> tuple[AuditData, list[CodedCriterion]]:
-        """D2 as its assessment needs it: who is a member of which groups; and the groups as criteria on this data."""
-        partition, n = self.view(question), len(criteria)
-        memberships, counts = self._memberships(criteria, partition)
-        which, cells = np.nonzero(counts)
-        data = AuditData(
-            attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
-            codes=tuple(member[which] for member in memberships),
-            cells=cells.astype(np.uint8),
-            counts=counts[which, cells],
-            n_cells=partition.n_cells,
-        )
-        return data, [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
+    @cached_property
+    def pool(self) -> AuditData | None:
+        """The people of D1 who come back; None where no groups are chosen with them."""
+        return draw_pool(self.blocks, self.partition, self.share) if self.config.explores else None
 
     def view(self, question: Question) -> Partition:
         """The partition with the confusion cells of one question."""
         return replace(self.partition, cells=question.cells, n_cells=len(question.cell_names))
 
-    def _memberships(
-        self, criteria: Sequence[CodedCriterion], partition: Partition
-    ) -> tuple[list[ByteArray], IntArray]:
-        """Per group whether each pattern of membership that occurs in D2 is one of members; and counts per pattern.
+    def propose(
+        self, question: Question, seeds: Sequence[np.random.SeedSequence], progress: Callable[[float], None]
+    ) -> tuple[Forest, Candidates]:
+        """The forest, and the groups to test. A tree's sample has the number of its seed."""
+        partition, config = self.view(question), self.config
+        rates = RateCounter(search_rates(question, config), partition.n_cells)
+        present = _present(self.attributes, self.values[0], partition.n_cells)
+        away = () if config.preset == "paper" else self._giveaways(question, rates)
+        kept, searched = kept_beside(present, away), without(present, away)
+        if not kept:
+            return renumbered(*no_search(partition.n_cells), present, away)
+        samples = [seed.spawn_key[-1] for seed in seeds]
+        counter = ClusterCounter(self.blocks, partition, SAMPLE_SHARE, samples, kept)
+        forest = grow(
+            HistogramSplitter(counter, self.threads), searched.attributes, searched.scores(), rates,
+            GrowthRules(alpha=config.alpha), [np.random.default_rng(seed) for seed in seeds],
+            progress=lambda done: progress(done / 2),
+        )  # fmt: skip
+        if self.pool is None:
+            return renumbered(forest, candidates(forest, searched), present, away)
+        terms, d1 = SearchTerms(direction=config.sign), without(self.view_d1(question), away)
+        return renumbered(forest, explore_from(forest, d1, rates, config, terms, self.threads, progress), present, away)
 
-        A pattern has a number, with a bit per group: where there are more groups than bits, some at a time.
-        """
-        rounds: list[tuple[tuple[CodedCriterion, ...], IntArray]] = []
-        counts = np.zeros((1, partition.n_cells), np.int64)
-        left = tuple(criteria)
-        while left or not rounds:
-            n_bits = max(1, _KEY_BITS - len(counts).bit_length())
-            job = CountPatterns(partition=partition, criteria=left[:n_bits], known=tuple(rounds))
-            keys, counts = self.blocks.summed(job, partition.n_cells)
-            rounds.append((left[:n_bits], keys))
-            left = left[n_bits:]
-        members: list[ByteArray] = []
-        pattern = np.arange(len(counts))
-        for some, keys in reversed(rounds):
-            key = keys[pattern]
-            members[:0] = [((key >> i) & 1).astype(np.uint8) for i in reversed(range(len(some)))]
-            pattern = key >> len(some)
-        return members, counts
+    def _giveaways(self, question: Question, rates: RateCounter) -> tuple[CodedCriterion, ...]:
+        """The conditions that give the outcome away, from the people of D1 along every attribute."""
+        tables = (_with_cells(table, question) for table in self.values[0])
+        return judged(
+            self.attributes, tables, rates, errors_of_guessing(question.view(self.d1), rates), self.config.sign
+        )
+
+    def extended(self, proposed: Sequence[Candidates]) -> RemoteHalves:
+        """The same: only other systems make attributes."""
+        return self
+
+    def view_d1(self, question: Question) -> AuditData:
+        """The people of D1 who came back."""
+        assert self.pool is not None
+        return question.view(self.pool)
+
+    def view_d2(self, question: Question) -> RemoteD2:
+        return RemoteD2(self, question)
+
+    def count_along(self, pairs: tuple[tuple[int, CodedCriterion], ...]) -> None:
+        """Counts the people of D2 who satisfy criteria along attributes, in one job, if there are any."""
+        if not pairs:
+            return
+        stride = 1 + max(attribute.size for attribute in self.attributes)
+        job = CountAlong(partition=self.partition, pairs=pairs, stride=stride)
+        keys, counts = self.blocks.summed(job, self.partition.n_cells)
+        for i, (attribute, criterion) in enumerate(pairs):
+            here = slice(*np.searchsorted(keys, [i * stride, (i + 1) * stride]))
+            table = np.zeros((self.attributes[attribute].size + 1, self.partition.n_cells), np.int64)
+            table[keys[here] - i * stride] = counts[here]
+            self.tables[attribute, criterion] = table
 
 
 def _everyone(attributes: tuple[Attribute, ...], cells: IntArray) -> AuditData:
@@ -266,75 +259,6 @@ def _everyone(attributes: tuple[Attribute, ...], cells: IntArray) -> AuditData:
         counts=cells[present],
         n_cells=len(cells),
     )
-
-
-class _Asked:
-    """One question, answered with jobs on the cluster."""
-
-    def __init__(self, audit: _Audit, question: Question, pool: AuditData | None) -> None:
-        self.audit, self.question = audit, question
-        self.pool = None if pool is None else question.view(pool)
-        self.partition = audit.view(question)
-        self.d2 = question.view(_everyone(audit.attributes, audit.totals[1]))
-
-    def answer(
-        self, rngs: Sequence[np.random.Generator], samples: Sequence[int], progress: Callable[[float], None]
-    ) -> Answer:
-        """The forest, the groups to test and their assessment."""
-        audit, config = self.audit, self.audit.config
-        rates = RateCounter(search_rates(self.question, config), self.partition.n_cells)
-        counter = ClusterCounter(audit.blocks, self.partition, SAMPLE_SHARE, samples)
-        present = _present(audit.attributes, audit.values[0], self.partition.n_cells)
-        forest = grow(
-            counter, audit.attributes, present.scores(), rates, audit.rules, rngs,
-            threads=audit.threads, progress=lambda done: progress(done / 2),
-        )  # fmt: skip
-        if self.pool is None:
-            proposed = candidates(forest, present)
-            return self._answer(forest, proposed, self._assess_leaves(proposed))
-        terms = SearchTerms(direction=config.sign)
-        proposed = representative_candidates(self.pool, rates, forest, config, terms, audit.threads, progress)
-        assessment = self._assess_in_order(proposed)
-        if config.ranking == "magnitude":
-            expected = expected_signs(proposed.criteria, self.pool, self.question, config)
-            assessment = replace(assessment, expected=expected)
-        return self._answer(forest, proposed, assessment, self._overlaps(proposed))
-
-    def _answer(
-        self, forest: Forest, proposed: Candidates, assessment: Assessment, overlaps: Overlaps | None = None
-    ) -> Answer:
-        return Answer(
-            question=self.question, d2=self.d2, forest=forest, proposed=proposed, assessment=assessment,
-            overlaps=overlaps,
-        )  # fmt: skip
-
-    def _assess_leaves(self, proposed: Candidates) -> Assessment:
-        """Every leaf, from the counts of its members."""
-        assert proposed.leaves is not None
-        inside = np.zeros((len(proposed), self.partition.n_cells), np.int64)
-        job = CountMembers(partition=self.partition, leaves=proposed.leaves)
-        leaves, counts = self.audit.blocks.summed(job, self.partition.n_cells)
-        inside[leaves] = counts
-        return assess_counts(inside, self.d2.cell_counts(), self.question.notion, self._terms)
-
-    @property
-    def _terms(self) -> Terms:
-        return assessment_terms(self.audit.config)
-
-    def _assess_in_order(self, proposed: Candidates) -> Assessment:
-        """Every group given those before it."""
-        members, criteria = self.audit.members(proposed.criteria, self.question)
-        return assess_in_order(criteria, members, self.question.notion, self._terms, threads=self.audit.threads)
-
-    def _overlaps(self, proposed: Candidates) -> Overlaps:
-        """How many people the other descriptions of a group have, and how many of its own."""
-        pairs = [(i, other) for i, others in enumerate(proposed.also) for other in others]
-        job = CountShared(partition=self.partition, pairs=tuple((proposed.criteria[i], other) for i, other in pairs))
-        _, counts = self.audit.blocks.summed(job, 3) if pairs else ((), ())
-        out: dict[int, list[tuple[CodedCriterion, int, float]]] = {i: [] for i in range(len(proposed.also))}
-        for (i, other), (own, size, both) in zip(pairs, counts, strict=True):
-            out[i].append((other, int(size), float(rounded(both / max(own, 1)) or 0.0)))
-        return {i: tuple(others) for i, others in out.items()}
 
 
 def _present(attributes: tuple[Attribute, ...], values: Sequence[IntArray], n_cells: int) -> AuditData:
@@ -353,29 +277,32 @@ def _present(attributes: tuple[Attribute, ...], values: Sequence[IntArray], n_ce
     )
 
 
-class _People:
-    """D2 as a report's details ask for it, from counts that came back."""
+def _with_cells(table: IntArray, question: Question) -> IntArray:
+    """Counts per confusion cell as the question has them."""
+    if question.cells is None:
+        return table
+    out = np.zeros((len(table), len(question.cell_names)), np.int64)
+    np.add.at(out.T, np.array(question.cells), table.T)
+    return out
 
-    def __init__(self, audit: _Audit, question: Question) -> None:
-        self.audit, self.attributes, self.question = audit, audit.attributes, question
-        self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(audit.values[1])}
+
+class RemoteD2:
+    """D2 with a question in mind, from counts that come back."""
+
+    def __init__(self, halves: RemoteHalves, question: Question) -> None:
+        self.attributes, self.data = halves.attributes, question.view(halves.d2)
+        self._halves, self._question, self._partition = halves, question, halves.view(question)
 
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
-        """As in memory."""
-        table = self.tables[attribute, criterion]
-        if self.question.cells is None:
-            return table
-        out = np.zeros((len(table), len(self.question.cell_names)), np.int64)
-        np.add.at(out.T, np.array(self.question.cells), table.T)
-        return out
+        """As in memory, where it was counted."""
+        return _with_cells(self._halves.tables[attribute, criterion], self._question)
 
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """As in memory, by one more job, if there are any criteria."""
-        partition = self.audit.view(self.question)
-        out = np.zeros((len(criteria), partition.n_cells), np.int64)
+        out = np.zeros((len(criteria), self._partition.n_cells), np.int64)
         if criteria:
-            job = CountGroups(partition=partition, criteria=tuple(criteria))
-            keys, counts = self.audit.blocks.summed(job, partition.n_cells)
+            job = CountGroups(partition=self._partition, criteria=tuple(criteria))
+            keys, counts = self._halves.blocks.summed(job, self._partition.n_cells)
             out[keys] = counts
         return out
 
@@ -384,8 +311,75 @@ class _People:
     ) -> Assessment:
         """As in memory: from the members along any attribute, or given groups before by one more job."""
         if not before:
-            attribute = next(a for a, own in self.tables if own == criterion)
+            attribute = next(a for a, own in self._halves.tables if own == criterion)
             inside, everyone = (self.along(attribute, own).sum(axis=0) for own in (criterion, ()))
             return assess_counts(inside[None], everyone, notion, terms)
-        members, (*others, own) = self.audit.members([*before, criterion], self.question)
+        members, (*others, own) = self.memberships([*before, criterion])
         return assess_given(others, own, members, notion, terms)
+
+    def leaves(self, proposed: Candidates) -> RemoteLeaves | None:
+        """Who counts candidates that are leaves, by one job."""
+        return None if proposed.leaves is None else RemoteLeaves(self._halves.blocks, self._partition, proposed.leaves)
+
+    def overlaps(self, proposed: Candidates) -> Overlaps:
+        """How many people the other descriptions of a group have, and how many of its own."""
+        pairs = [(i, other) for i, others in enumerate(proposed.also) for other in others]
+        job = CountShared(partition=self._partition, pairs=tuple((proposed.criteria[i], other) for i, other in pairs))
+        _, counts = self._halves.blocks.summed(job, 3) if pairs else ((), ())
+        out: dict[int, list[tuple[CodedCriterion, int, float]]] = {i: [] for i in range(len(proposed.also))}
+        for (i, other), (own, size, both) in zip(pairs, counts, strict=True):
+            out[i].append((other, int(size), float(rounded(both / max(own, 1)) or 0.0)))
+        return {i: tuple(others) for i, others in out.items()}
+
+    def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, list[CodedCriterion]]:
+        """A row per pattern of membership that occurs, and the groups as criteria on these rows."""
+        n = len(criteria)
+        patterns, counts = self._patterns(criteria)
+        which, cells = np.nonzero(counts)
+        data = AuditData(
+            attributes=tuple(Attribute(name=str(i), kind="boolean", levels=("False", "True")) for i in range(n)),
+            codes=tuple(member[which] for member in patterns),
+            cells=cells.astype(np.uint8),
+            counts=counts[which, cells],
+            n_cells=self._partition.n_cells,
+        )
+        return data, [(CodedCondition(i, 0, 0, (1,)),) for i in range(n)]
+
+    def _patterns(self, criteria: Sequence[CodedCriterion]) -> tuple[list[ByteArray], IntArray]:
+        """Per group whether each pattern of membership that occurs in D2 is one of members; and counts per pattern.
+
+        A pattern has a number, with a bit per group: where there are more groups than bits, some at a time.
+        """
+        partition = self._partition
+        rounds: list[tuple[tuple[CodedCriterion, ...], IntArray]] = []
+        counts = np.zeros((1, partition.n_cells), np.int64)
+        left = tuple(criteria)
+        while left or not rounds:
+            n_bits = max(1, _KEY_BITS - len(counts).bit_length())
+            job = CountPatterns(partition=partition, criteria=left[:n_bits], known=tuple(rounds))
+            keys, counts = self._halves.blocks.summed(job, partition.n_cells)
+            rounds.append((left[:n_bits], keys))
+            left = left[n_bits:]
+        members: list[ByteArray] = []
+        pattern = np.arange(len(counts))
+        for some, keys in reversed(rounds):
+            key = keys[pattern]
+            members[:0] = [((key >> i) & 1).astype(np.uint8) for i in reversed(range(len(some)))]
+            pattern = key >> len(some)
+        return members, counts
+
+
+@dataclass(frozen=True)
+class RemoteLeaves:
+    """Counts the people of D2 at leaves of a forest."""
+
+    blocks: Blocks
+    partition: Partition
+    leaves: Leaves
+
+    def count(self, data: AuditData, threads: int = 1) -> IntArray:
+        """From the rows where they are; `data` has the cells only."""
+        inside = np.zeros((len(self.leaves.at), data.n_cells), np.int64)
+        places, counts = self.blocks.summed(CountMembers(partition=self.partition, leaves=self.leaves), data.n_cells)
+        inside[places] = counts
+        return inside

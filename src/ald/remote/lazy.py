@@ -1,7 +1,7 @@
 """Lazy frames of engines that hold the data themselves: one look, bins where numbers have too many values, one count.
 
-The distinct rows come back with their counts if they fit into the memory. If not, `ManyCellsError` says so, and holds
-what is needed to go on where the rows are, if their engine can do more than group.
+The distinct rows come back with their counts if they fit into the memory. If not, a `Spread` has what is needed to go
+on where the rows are, if their engine can do more than group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ald.data.identifiers import (
 )
 from ald.data.inputs.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.inputs.frames import Opened, arrow_series, series_column
-from ald.data.inputs.reading import ManyCellsError, Reading
+from ald.data.inputs.reading import Reading
 from ald.data.table import Table, check_names, names_to_read, table_from
 from ald.errors import ColumnError, InputError, nearest, shorten
 from ald.remote.engines.engine import Engine, PolarsEngine, Shape, UncountableError, one_row
@@ -63,7 +63,7 @@ class Cut:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Spread:
-    """Data that stays where it is.
+    """Data that stays where it is: it has about `cells` different rows, and the memory holds `most` of them.
 
     names: the columns of the frame, in its order. cut: those of them that are in bins. notes, by_column: as of a file
     that the engine opened.
@@ -76,6 +76,7 @@ class Spread:
     left_out: Mapping[str, str]
     rows: int
     cells: int
+    most: int
     source: str = _SOURCE
     notes: tuple[str, ...] = ()
     by_column: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -85,6 +86,13 @@ class Spread:
         kept = self.engine.kept(self.frame)
         assert kept is not None
         return kept
+
+    def error(self) -> InputError:
+        """What to say to whom needs the rows in memory."""
+        return InputError(
+            f"{self.source} has about {self.cells:,} different rows, and the memory holds {self.most:,} of them: name "
+            "fewer attributes, round their values, or give more memory_limit"
+        )
 
     def column(self, name: str, marginal: Marginal) -> Column:
         """A column that has every distinct value once."""
@@ -104,14 +112,14 @@ def _noted(
     return replace(column, notes=(*by_column.get(name, ()), *column.notes))
 
 
-def counted(frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table:
-    """The distinct rows of a lazy frame with their counts, numbers with very many values in bins."""
+def counted(frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | Spread:
+    """The distinct rows of a lazy frame with their counts, numbers with very many values in bins; or where they are."""
     engine = engine_of(frame)
     with told(engine.name, engine.failures):
         return _counted(engine, frame, reading, opened)
 
 
-def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table:
+def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | Spread:
     engine.check(frame)
     names = [str(name) for name in frame.collect_schema().names()]
     check_names(names, _SOURCE)
@@ -184,8 +192,8 @@ class _Counting:
         self.cut: dict[str, Cut] = {}
         self.hints: list[str] = []
 
-    def table(self) -> Table:
-        """The counted rows."""
+    def table(self) -> Table | Spread:
+        """The counted rows, or where they stay. Raises if they fit into no memory, and their engine can only group."""
         try:
             self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
         except UncountableError as error:
@@ -202,7 +210,10 @@ class _Counting:
         if min(self.rows, prod(_UNSURE * n + 1 for n in values)) > most:
             cells = self.engine.cells(frame)
             if cells > most:
-                raise self._too_many(frame, kept, left_out, cells, most)
+                spread = self._spread(frame, kept, left_out, cells)
+                if self.engine.kept(frame) is None:
+                    raise spread.error()
+                return spread
         grouped = frame.group_by([self.column[name] for name in kept]).agg(nw.len().alias("n")).collect("pyarrow")
         counts = grouped.get_column("n").to_numpy().astype(np.int64)
         columns = [self._column(name, grouped.get_column(self.column[name]), counts) for name in kept]
@@ -210,10 +221,8 @@ class _Counting:
         notes = (*self.opened.notes, *self.hints)
         return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=notes)
 
-    def _too_many(
-        self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int, most: int
-    ) -> ManyCellsError:
-        spread = Spread(
+    def _spread(self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int) -> Spread:
+        return Spread(
             engine=self.engine,
             frame=frame,
             names=tuple(kept),
@@ -221,14 +230,10 @@ class _Counting:
             left_out=left_out,
             rows=self.rows,
             cells=cells,
+            most=self.reading.most_cells,
             notes=(*self.opened.notes, *self.hints),
             by_column=self.opened.by_column,
         )
-        message = (
-            f"{_SOURCE} has about {cells:,} different rows, and the memory holds {most:,} of them: name fewer "
-            "attributes, round their values, or give more memory_limit"
-        )
-        return ManyCellsError(message, spread if self.engine.kept(frame) is not None else None)
 
     def _identifiers(self) -> dict[str, str]:
         """Columns that identify people rather than describe them, unless the user wants them."""

@@ -13,18 +13,18 @@ from ald.results.finding import Finding, finding
 from ald.results.halving import Split
 
 
-def given_away(split: Split, config: AuditConfig) -> tuple[Finding, ...]:
+def list_giveaways(split: Split, config: AuditConfig) -> tuple[Finding, ...]:
     """The columns that give the outcome away, question by question, corrected for their own number.
 
     They are no candidates of the search: their tiny p-values would make its corrected ones smaller.
     """
-    answers = [(answer, answer.given_away) for answer in split.answers if answer.given_away is not None]
+    answers = [(answer, answer.giveaways) for answer in split.answers if answer.giveaways is not None]
     if not answers:
         return ()
-    adjusted = joined([found.assessment for _, found in answers], config.adjust).log_p_adjusted
+    adjusted = joined([found for _, found in answers], config.adjust).log_p_adjusted
     out: list[Finding] = []
     for answer, found in answers:
-        assessment = replace(found.assessment, log_p_adjusted=adjusted[len(out) : len(out) + len(found.criteria)])
+        assessment = replace(found, log_p_adjusted=adjusted[len(out) : len(out) + len(found)])
         intervals = assessment.intervals(config.level)
         out += [
             finding(
@@ -41,6 +41,6 @@ def given_away(split: Split, config: AuditConfig) -> tuple[Finding, ...]:
                     member_mask(criterion, answer.d2), answer.d2, answer.question.notion, config, split.strata
                 ),
             )
-            for i, criterion in enumerate(found.criteria)
+            for i, criterion in enumerate(answer.proposed.giveaways)
         ]
     return tuple(out)

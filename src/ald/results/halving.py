@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from ald.data.strata import Strata
 from ald.groups.membership import member_mask
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
+from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import Scores
+from ald.ranking import Scores, joined, rank, significant
 from ald.statistics.basics import rounded
 
 # Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
@@ -23,19 +24,11 @@ Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GivenAway:
-    """The conditions that give the outcome away on D1, a column each, and their assessment on D2."""
-
-    criteria: tuple[CodedCriterion, ...]
-    assessment: Assessment
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
     """What one question got: the forest, the groups that it led to, and their assessment on D2.
 
-    overlaps: as the function of that name gives them, where they were counted already. given_away: columns without
-    which was searched, if there are any.
+    overlaps: as the function of that name gives them, where they were counted already. giveaways: the assessment of
+    the conditions that give the outcome away, if there are any.
     """
 
     question: Question
@@ -44,7 +37,7 @@ class Answer:
     proposed: Candidates
     assessment: Assessment
     overlaps: Overlaps | None = None
-    given_away: GivenAway | None = None
+    giveaways: Assessment | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +74,7 @@ class Split:
     @property
     def log_p(self) -> FloatArray:
         """The p-values of all tests on D2: of the candidates, and of columns that give the outcome away."""
-        columns = [one.given_away.assessment.log_p for one in self.answers if one.given_away is not None]
+        columns = [answer.giveaways.log_p for answer in self.answers if answer.giveaways is not None]
         return np.concatenate([self.scores.log_p, *columns])
 
     @property
@@ -109,3 +102,28 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
             for other, mask in zip(others, masks, strict=True)
         )
     return out
+
+
+def rank_answers(
+    d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
+) -> Split:
+    """All candidates in order, with one correction, and those that are listed."""
+    scores = joined([answer.assessment for answer in answers], config.adjust)
+    criteria = all_criteria([answer.proposed for answer in answers])
+    order = rank(scores, criteria, d2.attributes, config.ranking)
+    found = significant(scores, order, config.level)
+    ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
+    corrected = tuple(
+        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
+        for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
+    )
+    return Split(
+        d1=d1,
+        d2=d2,
+        answers=corrected,
+        scores=scores,
+        order=order,
+        significant=found,
+        chosen=found[: config.groups],
+        strata=strata,
+    )

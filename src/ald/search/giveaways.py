@@ -17,7 +17,6 @@ from ald.data.coded import Attribute, AuditData, weighted_bincount
 from ald.groups.rules import Candidates, candidates
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 from ald.notions import RateCounter
-from ald.search.adapting import as_counts, design_effect
 
 # Who gives everyone the more frequent outcome errs; who goes by the condition errs at most this often in comparison.
 LEFT = 0.2
@@ -36,13 +35,12 @@ class _Told(NamedTuple):
     condition: CodedCondition
 
 
-def giveaways(d1: AuditData, rates: RateCounter, sign: int = 0) -> tuple[CodedCriterion, ...]:
+def giveaways(d1: AuditData, rates: RateCounter, sign: int = 0, effect: float = 1.0) -> tuple[CodedCriterion, ...]:
     """One condition for each attribute that gives the outcome away, those that leave the fewest errors first.
 
-    sign: -1 where only disadvantaged groups count, 1 where only advantaged ones do.
+    sign: -1 where only disadvantaged groups count, 1 where only advantaged ones do. effect: by how much clusters or
+    weights make people count too much.
     """
-    effect = design_effect(d1, rates)
-    d1 = as_counts(d1)
     tables = (
         weighted_bincount(codes.astype(np.int64) * d1.n_cells + d1.cells, d1.counts, (attribute.size + 1) * d1.n_cells)
         for attribute, codes in zip(d1.attributes, d1.codes, strict=True)
@@ -70,7 +68,7 @@ def judged(
 ) -> tuple[CodedCriterion, ...]:
     """The same from counts alone. tables: per attribute the people per code (the last one: missing) and cell.
 
-    guessing: as `errors_of_guessing` has them. effect: by how much clusters or weights make people count too much.
+    guessing: as `errors_of_guessing` has them.
     """
     sides = (rates.signs * sign).astype(np.int64).tolist()
     found = []
@@ -123,33 +121,37 @@ def _interval(excess: IntArray) -> tuple[int, int]:
     return int(np.argmin(running[: high + 1])), high
 
 
-def without(data: AuditData, attributes: Sequence[int]) -> AuditData:
-    """The data without some of its attributes."""
-    if not attributes:
-        return data
-    kept = _others(data, attributes)
+def without(data: AuditData, giveaways: Sequence[CodedCriterion]) -> AuditData:
+    """The data without the attributes that give the outcome away."""
+    kept = kept_beside(data, giveaways)
     return replace(data, attributes=tuple(data.attributes[a] for a in kept), codes=tuple(data.codes[a] for a in kept))
 
 
 def renumbered(
-    forest: Forest, found: Candidates, data: AuditData, left_out: Sequence[int]
+    forest: Forest, found: Candidates, data: AuditData, giveaways: tuple[CodedCriterion, ...]
 ) -> tuple[Forest, Candidates]:
-    """What a search without some attributes found, with the numbers that attributes have in the whole data."""
-    if not left_out:
+    """What a search without these attributes found, with the numbers that attributes have in the whole data."""
+    if not giveaways:
         return forest, found
-    kept = _others(data, left_out)
+    kept = kept_beside(data, giveaways)
     forest = replace(forest, attribute=np.array([*kept, -1])[forest.attribute])
     if found.leaves is not None:
-        return forest, candidates(forest, data)
+        return forest, replace(candidates(forest, data), giveaways=giveaways)
 
     def whole(criterion: CodedCriterion) -> CodedCriterion:
         return tuple(condition._replace(attribute=kept[condition.attribute]) for condition in criterion)
 
     criteria = tuple(whole(criterion) for criterion in found.criteria)
     also = tuple(tuple(whole(other) for other in others) for others in found.also)
-    return forest, replace(found, criteria=criteria, also=also)
+    return forest, replace(found, criteria=criteria, also=also, giveaways=giveaways)
 
 
-def _others(data: AuditData, attributes: Sequence[int]) -> list[int]:
+def kept_beside(data: AuditData, giveaways: Sequence[CodedCriterion]) -> list[int]:
     """The numbers of all other attributes."""
-    return [a for a in range(len(data.attributes)) if a not in attributes]
+    left_out = {condition.attribute for (condition,) in giveaways}
+    return [a for a in range(len(data.attributes)) if a not in left_out]
+
+
+def no_search(n_cells: int) -> tuple[Forest, Candidates]:
+    """What there is to find where every attribute gives the outcome away."""
+    return Forest.joined([], n_cells), Candidates(criteria=(), tree=(), node=())

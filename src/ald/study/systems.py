@@ -24,10 +24,9 @@ from ald.data.roles import Roles
 from ald.datasets import make_synthetic
 from ald.groups.criterion import Criterion
 from ald.groups.derived import extended
-from ald.groups.membership import member_mask
+from ald.groups.membership import correlation, member_mask
 from ald.groups.rules import decode, named_in
 from ald.notions import OUTCOME_CELLS, SELECTION, RateCounter
-from ald.search.explore.representatives import correlation
 from ald.study.location import Task, judged
 
 LISTED = 3

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from ald.data.coarse import coarse_view
 from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
-from ald.groups.membership import Members, member_mask, membership_strata
+from ald.groups.membership import Members, correlation, member_mask, membership_strata
 from ald.groups.tree import CodedCondition
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.representatives import STOP, complement, correlation, nearest_nodes
+from ald.search.explore.representatives import STOP, complement, nearest_nodes
 from ald.search.explore.scoring import Scorer
 from ald.search.explore.sharpen import Sharpener
 from tests.coded import PARITY, coded, forest_of, representatives_of

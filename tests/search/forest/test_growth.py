@@ -15,7 +15,9 @@ from ald.groups.membership import count_members, member_mask
 from ald.groups.tree import Forest
 from ald.notions import ERROR, NOTIONS, RateCounter
 from ald.search.forest.counting import MemoryCounter
-from ald.search.forest.growth import SAMPLE_SHARE, GrowthRules, grow
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 from tests.coded import PARITY, coded, forest_of
 
 RULES = st.fixed_dictionaries(
@@ -39,9 +41,9 @@ def random_data(seed: int, n: int = 400, missing: float = 0.0) -> AuditData:
 
 def whole_tree(data: AuditData, **rules: Any) -> Forest:
     """One tree on all of the data that considers all attributes in every node."""
-    counter = MemoryCounter(data, [data.counts])
+    splitter = HistogramSplitter(MemoryCounter(data, [data.counts]))
     every = GrowthRules(**{"attributes_per_node": len(data.attributes)} | rules)
-    return grow(counter, data.attributes, data.scores(), PARITY, every, [np.random.default_rng(0)])
+    return grow(splitter, data.attributes, data.scores(), PARITY, every, [np.random.default_rng(0)])
 
 
 @settings(max_examples=25)

@@ -18,9 +18,13 @@ from ald.groups.tree import Forest
 from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
 from ald.search.forest import packed
 from ald.search.forest.association import Association
-from ald.search.forest.counting import MemoryCounter
-from ald.search.forest.growth import GrowthRules, LevelTests, grow, grow_forest, select_by_log_p
-from ald.search.forest.packed import ASK, FOUND, NONE, Layout, PackedCounter, choose
+from ald.search.forest.choice import LevelTests, select_by_log_p
+from ald.search.forest.counting import Counter, MemoryCounter
+from ald.search.forest.growth import grow
+from ald.search.forest.histograms import HistogramSplitter
+from ald.search.forest.packed import CUT, NO_CUT, UNSETTLED, Layout, PackedSplitter, Visit, choose
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import grow_forest
 
 _packed = pytest.importorskip("ald._core._packed", reason="needs the compiled kernels, which were not built")
 
@@ -142,7 +146,7 @@ def test_many_rows_are_counted_and_parted_as_few_are(level: int, n_cells: int) -
     assert_same(*forests)
 
 
-def held(counter: PackedCounter) -> list[list[int]]:
+def held(counter: PackedSplitter) -> list[list[int]]:
     """The rows of the first tree, with the people that they stand for."""
     word, shift = counter._layout.weight
     rows = counter._rows[counter._starts[0] : counter._ends[0]].tolist()
@@ -159,8 +163,8 @@ def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, 
     data = data.with_counts(np.random.default_rng(seed).integers(1, most + 1, n))
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     with instructions(level):
-        counter = PackedCounter.drawn(data, share, [ours])
-    expected = PackedCounter.of(data, [draw(data.counts, int(share * data.total), theirs)])
+        counter = PackedSplitter.drawn(data, share, [ours])
+    expected = PackedSplitter.of(data, [draw(data.counts, int(share * data.total), theirs)])
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()
     assert ours.random(3).tolist() == theirs.random(3).tolist()
@@ -176,26 +180,20 @@ def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, 
 def test_histograms_are_those_of_the_counter_in_memory(
     seed: int, n_cells: int, weighted: bool, missing: bool, level: int
 ) -> None:
-    """Counted level by level without a single test, both counters tell the same."""
+    """As counters, level by level without a single test, packed rows and rows in memory tell the same."""
     data = random_data(seed, 300, n_cells, weighted, missing)
     samples = [data.counts, np.where(np.arange(300) % 3, data.counts, 0)]
     rates = RateCounter(RATES[n_cells][0], n_cells)
 
-    class Untested:
-        """A packed counter that nobody knows to be one."""
-
-        def __init__(self) -> None:
-            self.counter = PackedCounter.of(data, samples)
-            self.roots, self.histograms, self.split = (
-                self.counter.roots, self.counter.histograms, self.counter.split,
-            )  # fmt: skip
-
-    def grown(counter: Any) -> Forest:
-        rngs = [np.random.default_rng(seed), np.random.default_rng(seed + 1)]
-        return grow(counter, data.attributes, data.scores(), rates, GrowthRules(alpha=0.9, minbucket=1), rngs)
+    def grown(counter: Counter) -> Forest:
+        rngs, rules = (
+            [np.random.default_rng(seed), np.random.default_rng(seed + 1)],
+            GrowthRules(alpha=0.9, minbucket=1),
+        )
+        return grow(HistogramSplitter(counter), data.attributes, data.scores(), rates, rules, rngs)
 
     with instructions(level):
-        ours = grown(Untested())
+        ours = grown(PackedSplitter.of(data, samples))
     assert_same(ours, grown(MemoryCounter(data, samples)))
 
 
@@ -309,9 +307,9 @@ def test_the_first_attribute_with_a_cut_is_chosen(seed: int, nodes: int, drawn: 
     log_p = -rng.integers(0, 4, requests) * (1 + 1e-10 * rng.integers(0, 30, requests))
     statistic = rng.integers(0, 3, requests) * (1 + 1e-10 * rng.integers(0, 30, requests))
     significant = rng.random(requests) < 0.7
-    state = rng.choice([NONE, FOUND], requests).astype(np.uint8)
+    state = rng.choice([NO_CUT, CUT], requests).astype(np.uint8)
     none = np.zeros((1, requests))
-    tested = packed.Tested(
+    visit = Visit(
         statistic=none, df=none.astype(np.int64), state=state, cut=none, left_bits=none, present_bits=none, left=none,
         observed=none,
     )  # fmt: skip
@@ -325,13 +323,13 @@ def test_the_first_attribute_with_a_cut_is_chosen(seed: int, nodes: int, drawn: 
     expected = []
     for order in select_by_log_p(tests, tries).tolist():
         ended = order.index(-1) if -1 in order else len(order)
-        expected.append(next((request for request in order[:ended] if state[request] == FOUND), -1))
-    chosen = choose(tested, log_p, statistic, significant, nodes, tries)
+        expected.append(next((request for request in order[:ended] if state[request] == CUT), -1))
+    chosen = choose(visit, tests, tries)
     assert chosen is not None
     assert chosen.tolist() == expected
     if requests:
-        state[0] = ASK
-        assert choose(tested, log_p, statistic, significant, nodes, tries) is None
+        state[0] = UNSETTLED
+        assert choose(visit, tests, tries) is None
 
 
 @pytest.mark.parametrize("change", [{2: np.zeros(3, np.uint8)}, {4: np.zeros(3, np.int64)}, {0: np.zeros(4, np.int32)}])

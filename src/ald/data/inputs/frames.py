@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,6 +16,9 @@ from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_chunks
 from ald.data.table import Table, check_names, names_to_read, table_from, worth_threads
 from ald.errors import ColumnError, nearest
+
+if TYPE_CHECKING:
+    from ald.remote.lazy import Spread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,10 +69,11 @@ def as_series(values: Any) -> Any:
     return values
 
 
-def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table | Spread:
     """The frame as a table. Lazy frames are collected, with only the columns that are needed.
 
-    Those of engines that hold the data themselves are counted there, if `reading` says how.
+    Those of engines that hold the data themselves are counted there, if `reading` says how, and stay there if their
+    distinct rows do not fit into the memory.
     """
     source = "the data"
     opened = data if isinstance(data, Opened) else Opened(frame=data)

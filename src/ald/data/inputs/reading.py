@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ald.data.inputs.memory import machine_memory
 from ald.data.roles import Roles
-from ald.errors import InputError
-
-if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
 
 # Data with more rows is reduced to counts before it is coded, whatever the memory: results shall not depend on it.
 MANY_ROWS = 10_000_000
@@ -19,14 +14,6 @@ MANY_ROWS = 10_000_000
 _BYTES_PER_VALUE = 48
 # Bytes that an audit takes per row of counted data.
 _BYTES_PER_CELL = 512
-
-
-class ManyCellsError(InputError):
-    """There are more different rows than fit into the memory. spread: how to go on where they are, or None."""
-
-    def __init__(self, message: str, spread: Spread | None) -> None:
-        super().__init__(message)
-        self.spread = spread
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
 from ald.errors import InputError, SettingError, shorten
+
+if TYPE_CHECKING:
+    from ald.remote.lazy import Spread
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
@@ -32,6 +35,14 @@ def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None =
 
     reading: how to read data that may be large; without it, every row is read as it stands.
     """
+    found = load_or_leave(data, only, reading)
+    if not isinstance(found, Table):
+        raise found.error()
+    return found
+
+
+def load_or_leave(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table | Spread:
+    """As `load`; data that does not fit into the memory stays where it is, if its engine can go on there."""
     if isinstance(data, Table):
         return data
     query = None if reading is None else reading.query

@@ -15,7 +15,7 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import AuditData, numbered
-from ald.groups.membership import member_mask
+from ald.groups.membership import correlation, member_mask
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Descriptions, descriptions
@@ -23,7 +23,7 @@ from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.shuffles import blocks_of, shuffled
 from ald.search.everyone.strongest import SAME, Round
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.representatives import correlation, simplest
+from ald.search.explore.representatives import simplest
 from ald.search.explore.scoring import Scorer, Terms
 from ald.search.explore.sharpen import Sharpener
 from ald.statistics.stratified import cmh_statistics

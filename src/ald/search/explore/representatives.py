@@ -15,7 +15,14 @@ import numpy as np
 from ald._core.arrays import BoolArray
 from ald.data.coarse import coarse_view
 from ald.data.coded import AuditData
-from ald.groups.membership import Members, count_members, member_mask, membership_strata
+from ald.groups.membership import (
+    Members,
+    correlation,
+    correlation_of,
+    count_members,
+    member_mask,
+    membership_strata,
+)
 from ald.groups.rules import complexity
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import RateCounter
@@ -110,18 +117,6 @@ def _starts(ranked: Iterable[CodedCriterion]) -> list[CodedCriterion]:
     return list(chosen.values())
 
 
-def correlation(a: BoolArray, b: BoolArray, data: AuditData) -> float:
-    """The correlation of two memberships over all people; 0 if one of them does not vary."""
-    in_a, in_b, both = (float(data.people(mask)) for mask in (a, b, a & b))
-    return _correlation(float(data.total), in_a, in_b, both)
-
-
-def _correlation(n: float, in_a: float, in_b: float, both: float) -> float:
-    """The correlation of two memberships, from numbers of people."""
-    spread = in_a * (n - in_a) * in_b * (n - in_b)
-    return (n * both - in_a * in_b) / spread**0.5 if spread > 0 else 0.0
-
-
 def _order(found: dict[CodedCriterion, float], scorer: Scorer, ranking: str) -> list[CodedCriterion]:
     """The groups found in the order in which they are considered: by evidence, or by |psi| where it is clear."""
     by_evidence = sorted(found, key=lambda c: (found[c], c))
@@ -188,7 +183,7 @@ def _folded(
     for i, criterion in enumerate(others.criteria):
         people = [table[i].tolist() for table in tables]
         # Signed: the complement of a group is other people.
-        alike = [_correlation(n, sum(own), size, own[1]) for own, size in zip(people, sizes, strict=True)]
+        alike = [correlation_of(n, sum(own), size, own[1]) for own, size in zip(people, sizes, strict=True)]
         if max(alike) >= SAME:
             also[alike.index(max(alike))].append(criterion)
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))

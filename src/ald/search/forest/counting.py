@@ -1,8 +1,7 @@
-"""Who counts. Growing a forest asks two things of a counter, level by level: histograms of nodes, and their split.
+"""Counting: all that a place where rows are has to do for a forest to grow there.
 
-A counter owns the assignment of rows to nodes. The nodes of the current level are numbered 0, 1, ...; after
-`split` the children are: left and right of the first split, left and right of the second, and so on. Implementing
-this protocol is all that another engine (SQL, a cluster) needs to do.
+A counter knows which rows are in which node, and numbers nodes as a splitter does. `HistogramSplitter` makes a splitter
+of it.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class Routing:
 
 
 class Counter(Protocol):
-    """Counts per node, wherever the rows are."""
+    """Histograms of nodes, wherever the rows are."""
 
     def roots(self) -> IntArray:
         """Counts per cell of every tree's sample: [trees, cells]."""

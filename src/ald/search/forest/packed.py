@@ -1,24 +1,29 @@
-"""A counter that keeps rows packed in words, side by side in their nodes, and tests nodes while it visits them.
+"""A splitter that keeps rows packed in words, side by side in their nodes, and tests nodes while it visits them.
 
-It does what `MemoryCounter` does together with `association` and `splitting`, to the last bit, and needs the compiled
-kernel.
+It gives what `HistogramSplitter` gives with a `MemoryCounter`, to the last bit, and needs the compiled kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 
 from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
+from ald._core.segments import few_sums
 from ald._core.threads import in_threads
 from ald.data.coded import PEOPLE_PER_ROW, AuditData
 from ald.data.drawing import Drawer, as_bits, in_rows
 from ald.groups.tree import Forest
+from ald.search.forest.association import Association, combine
+from ald.search.forest.choice import LevelTests, first_admissible, select_by_log_p
 from ald.search.forest.counting import Histograms, Routing
+from ald.search.forest.histograms import cuts_of, without_missing
+from ald.search.forest.splitter import BestSplits, Cuts, NodeTest
 
 # Rows below which another thread costs more than it saves.
 _WORTH_A_THREAD = 50_000
@@ -31,8 +36,8 @@ _WORTH_DRAWING_IN_THREADS = 200_000
 _BITS = 64
 # Word, shift, bits, size, kind and scores of every attribute.
 Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
-# What the kernel says about a cut.
-NONE, FOUND, ASK = 0, 1, 2
+# What the kernel says of a request: there is no admissible cut, here is the best one, or Python has to look for it.
+NO_CUT, CUT, UNSETTLED = 0, 1, 2
 
 
 def available(data: AuditData) -> bool:
@@ -129,8 +134,8 @@ class PackedRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What every node is tested for. `hits` and `bases`: the cells of every rate, as bits.
+class KernelTest:
+    """What every node is tested for, as the kernel reads it. `hits` and `bases`: the cells of every rate, as bits.
 
     critical: statistics below critical[df] are not worth a cut; may be empty. disjoint: whether rates add up.
     """
@@ -142,13 +147,35 @@ class Plan:
     critical: FloatArray
     disjoint: bool
 
+    @classmethod
+    def of(cls, test: NodeTest) -> KernelTest:
+        """The test of all nodes of a forest."""
+        hits, bases = test.rates.masks()
+        return cls(
+            nominal=test.nominal.astype(np.uint8),
+            scores=test.scores,
+            hits=hits,
+            bases=bases,
+            critical=test.critical,
+            disjoint=test.rates.disjoint,
+        )
+
+    @classmethod
+    def none(cls, sizes: IntArray) -> KernelTest:
+        """Rows are moved only, and nothing is tested. sizes: of all attributes."""
+        one = np.ones(1, np.int64)
+        return cls(
+            nominal=np.zeros(len(sizes), np.uint8), scores=np.zeros(int(sizes.sum())),
+            hits=one, bases=one, critical=np.zeros(0), disjoint=True,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class Visit:
     """Per request the statistic and degrees of freedom of every rate [rates, requests], and the best cut.
 
-    state: NONE, FOUND, or ASK where Python has to look. cut: the last code on the left; left_bits, present_bits: the
-    levels on the left, and all that occur; left, observed: people per cell on the left, and with a value at all.
+    state: NO_CUT, CUT or UNSETTLED. cut: the last code on the left; left_bits, present_bits: the levels on the left,
+    and all that occur; left, observed: people per cell on the left, and with a value at all.
     """
 
     statistic: FloatArray
@@ -160,24 +187,73 @@ class Tested:
     left: IntArray
     observed: IntArray
 
+    @classmethod
+    def empty(cls, rates: int, requests: int, n_cells: int) -> Visit:
+        """Room for what the kernel finds."""
+        return cls(
+            statistic=np.empty((rates, requests)),
+            df=np.empty((rates, requests), np.int64),
+            state=np.empty(requests, np.uint8),
+            cut=np.empty(requests, np.int64),
+            left_bits=np.empty(requests, np.uint64),
+            present_bits=np.empty(requests, np.uint64),
+            left=np.empty((requests, n_cells), np.int64),
+            observed=np.empty((requests, n_cells), np.int64),
+        )
 
-def choose(
-    tested: Tested, log_p: FloatArray, statistic: FloatArray, significant: BoolArray, n_nodes: int, tries: int
-) -> IntArray | None:
-    """The request by which each node parts, -1 for none; None if Python has to look at some.
+    def association(self, test: NodeTest) -> Association:
+        """The tests of all requests. Where nothing can be significant, the p-value is not worth its time: 1."""
+        statistic = self.statistic if test.effect == 1.0 else self.statistic / test.effect
+        critical, known = test.critical, len(test.critical)
+        if known == 0 or not test.rates.disjoint:
+            return combine(statistic, self.df, test.rates)
+        df = few_sums(self.df, 0)
+        total = self.statistic.sum(axis=0)
+        worth = np.flatnonzero((df >= known) | (total >= critical[np.minimum(df, known - 1)]))
+        some = combine(statistic[:, worth], self.df[:, worth], test.rates)
+        association = Association(statistic=statistic.sum(axis=0), df=df, log_p=np.where(df > 0, 0.0, np.nan))
+        association.log_p[worth] = some.log_p
+        return association
 
-    The first with a cut of those that `ald.search.forest.growth.select_by_log_p` puts first.
+    def cuts(self, requests: IntArray, nominal: BoolArray) -> Cuts:
+        """Those of some requests, all of which have one. nominal: of every request."""
+        unordered = nominal[requests]
+        present = np.where(unordered, self.present_bits[requests], np.uint64(0))
+        split, codes = np.nonzero(_bits(present))
+        left = self.left[requests]
+        return Cuts(
+            request=requests,
+            cut=np.where(unordered, -1, self.cut[requests]),
+            left=left,
+            right=self.observed[requests] - left,
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(split, minlength=len(requests)))]),
+            codes=codes,
+            goes_left=_bits(self.left_bits[requests])[split, codes],
+        )
+
+
+def _bits(words: AnyArray) -> BoolArray:
+    """The bits of every word, lowest first: [words, 64]."""
+    little = words.astype("<u8").view(np.uint8).reshape(len(words), 8)
+    return np.unpackbits(little, axis=1, bitorder="little").astype(bool)
+
+
+def choose(visit: Visit, tests: LevelTests, tries: int) -> IntArray | None:
+    """The request by which each node splits, -1 for none; None if the cuts of some requests are unsettled.
+
+    The first with a cut of those that `ald.search.forest.choice.select_by_log_p` puts first.
     """
-    if (tested.state == ASK).any():
+    if (visit.state == UNSETTLED).any():
         return None
-    chosen = np.empty(n_nodes, np.int64)
-    arrays = (log_p, np.ascontiguousarray(statistic), significant.view(np.uint8), tested.state, chosen)
+    chosen = np.empty(len(tests.per_node) - 1, np.int64)
+    statistic = np.ascontiguousarray(tests.association.statistic)
+    arrays = (tests.association.log_p, statistic, tests.significant.view(np.uint8), visit.state, chosen)
     _kernel().choose(tries, arrays)
     return chosen
 
 
-class PackedCounter:
-    """Counts coded data in memory, as packed rows."""
+class PackedSplitter:
+    """Splits nodes of coded data in memory, as packed rows; a counter too, where others test and split."""
 
     def __init__(
         self,
@@ -205,7 +281,7 @@ class PackedCounter:
         rngs: Sequence[np.random.Generator],
         threads: int = 1,
         rows: PackedRows | None = None,
-    ) -> PackedCounter:
+    ) -> PackedSplitter:
         """A tree per generator, on a sample of a share of all people each. rows: of the data, if they are packed."""
         everyone = rows or PackedRows.of(data, threads)
         total = data.total
@@ -226,7 +302,7 @@ class PackedCounter:
         return cls._filled(data, everyone, samples, len(rngs), most, threads, some)
 
     @classmethod
-    def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedCounter:
+    def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedSplitter:
         """samples: per tree how often each row of the data is in its sample."""
         most = max((int(sample.max()) for sample in samples if len(sample)), default=1)
         rows = max((int(np.count_nonzero(sample)) for sample in samples), default=0)
@@ -243,7 +319,7 @@ class PackedCounter:
         most: int,
         threads: int,
         drawers: int,
-    ) -> PackedCounter:
+    ) -> PackedSplitter:
         """samples: of some trees, one after the other, as bits of rows or as people per row; most: rows in one."""
         layout = everyone.layout
         out = np.empty((n_trees * most, layout.n_words), np.uint64)
@@ -285,21 +361,31 @@ class PackedCounter:
         offsets = np.concatenate([[0], np.cumsum(used)])
         return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
 
-    def tests(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan) -> Tested:
-        """The tests of the drawn attributes [nodes, drawn] of these nodes; all others of the level are forgotten."""
-        requests = drawn.size
-        rates = len(plan.hits)
-        found = Tested(
-            statistic=np.empty((rates, requests)),
-            df=np.empty((rates, requests), np.int64),
-            state=np.empty(requests, np.uint8),
-            cut=np.empty(requests, np.int64),
-            left_bits=np.empty(requests, np.uint64),
-            present_bits=np.empty(requests, np.uint64),
-            left=np.empty((requests, self._n_cells), np.int64),
-            observed=np.empty((requests, self._n_cells), np.int64),
-        )
-        self._visit(nodes, drawn, min_bucket, plan, found)
+    def best_splits(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, test: NodeTest) -> BestSplits:
+        visit = self.visit(nodes, drawn, min_bucket, KernelTest.of(test))
+        tests = LevelTests.of(nodes, drawn, visit.association(test), test.rules)
+        chosen = choose(visit, tests, test.rules.tries)
+        if chosen is not None:
+            return tests.split_by(visit.cuts(chosen[chosen >= 0], test.nominal[tests.attributes]))
+        cut = partial(self._cut, visit=visit, tests=tests, min_bucket=min_bucket, test=test)
+        return tests.split_by(first_admissible(select_by_log_p(tests, test.rules.tries), cut))
+
+    def _cut(self, chosen: IntArray, *, visit: Visit, tests: LevelTests, min_bucket: IntArray, test: NodeTest) -> Cuts:
+        """The best splits of some requests, as the visit found them, or by NumPy where it did not settle them."""
+        cuts = [visit.cuts(chosen[visit.state[chosen] == CUT], test.nominal[tests.attributes])]
+        left = chosen[visit.state[chosen] == UNSETTLED]
+        if left.size:
+            attributes = tests.attributes[left]
+            histograms = without_missing(self.histograms(tests.nodes[left], attributes), attributes, test)
+            least = min_bucket[left // tests.per_node[1]]
+            found = cuts_of(histograms, np.arange(len(left)), attributes=attributes, min_bucket=least, test=test)
+            cuts.append(replace(found, request=left[found.request]))
+        return Cuts.in_order(cuts)
+
+    def visit(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, test: KernelTest) -> Visit:
+        """Tests the drawn attributes [nodes, drawn] of these nodes; all others of the level are forgotten."""
+        found = Visit.empty(len(test.hits), drawn.size, self._n_cells)
+        self._visit(nodes, drawn, min_bucket, test, found)
         return found
 
     def _settle(self) -> None:
@@ -307,14 +393,10 @@ class PackedCounter:
         if self._routing is None:
             return
         nodes = np.arange(2 * len(self._routing.nodes))
-        one = np.ones(1, np.int64)
-        plan = Plan(
-            nominal=np.zeros(len(self._sizes), np.uint8), scores=np.zeros(int(self._sizes.sum())),
-            hits=one, bases=one, critical=np.zeros(0), disjoint=True,
-        )  # fmt: skip
-        self.tests(nodes, np.zeros((len(nodes), 0), np.int64), np.zeros(len(nodes), np.int64), plan)
+        none = np.zeros((len(nodes), 0), np.int64)
+        self.visit(nodes, none, np.zeros(len(nodes), np.int64), KernelTest.none(self._sizes))
 
-    def _visit(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, plan: Plan, found: Tested) -> None:
+    def _visit(self, nodes: IntArray, drawn: IntArray, min_bucket: IntArray, test: KernelTest, found: Visit) -> None:
         routing, layout = self._routing, self._layout
         if routing is None:
             size = len(self._starts)
@@ -323,18 +405,18 @@ class PackedCounter:
             size = 2 * len(routing.nodes)
             place_of = np.full(size, -1, dtype=np.int64)
             place_of[nodes] = np.arange(len(nodes))
-            units = _Units.moving(routing, self._starts, self._ends, place_of, plan.nominal.astype(bool))
+            units = _Units.moving(routing, self._starts, self._ends, place_of, test.nominal.astype(bool))
         node_start, node_end = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
         arrays = (
-            *layout.fields(self._sizes, plan.nominal, plan.scores), *units.arrays,
-            np.ascontiguousarray(drawn.ravel()), min_bucket, plan.hits, plan.bases,
-            plan.critical, self._rows, node_start, node_end, found.statistic, found.df, found.state,
+            *layout.fields(self._sizes, test.nominal, test.scores), *units.arrays,
+            np.ascontiguousarray(drawn.ravel()), min_bucket, test.hits, test.bases,
+            test.critical, self._rows, node_start, node_end, found.statistic, found.df, found.state,
             found.cut, found.left_bits, found.present_bits, found.left, found.observed,
         )  # fmt: skip
         kernel = _kernel()
 
         def visit(part: slice) -> None:
-            kernel.visit(layout.shape, self._n_cells, part.start, part.stop, int(plan.disjoint), arrays)
+            kernel.visit(layout.shape, self._n_cells, part.start, part.stop, int(test.disjoint), arrays)
 
         in_threads(visit, kernels.chunks(units.work, self._threads, _WORTH_A_THREAD), self._threads)
         self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)

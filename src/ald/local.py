@@ -1,0 +1,118 @@
+"""Data in memory, as the steps of an audit ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ald.data.coded import AuditData
+from ald.data.prepare import DataSummary, Prepared
+from ald.data.strata import Given, Strata, in_strata
+from ald.groups.derived import extended
+from ald.groups.membership import Leaves
+from ald.groups.rules import Candidates
+from ald.groups.tree import CodedCriterion, Forest
+from ald.options import AuditConfig
+from ald.questions import Question
+from ald.results.details import Details, PeopleInMemory
+from ald.results.finding import Finding
+from ald.results.halving import Split
+from ald.results.listed import listed_details
+from ald.results.named import assess_named
+from ald.results.stability import stability
+from ald.search.proposing import propose_groups
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalRows:
+    """All rows, coded. input_sha256: of the file that they are from."""
+
+    prepared: Prepared
+    config: AuditConfig
+    threads: int = 1
+    memory_limit: int | None = None
+    input_sha256: str | None = None
+
+    @property
+    def summary(self) -> DataSummary:
+        return self.prepared.summary
+
+    def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
+        return assess_named(self.prepared, asked, self.config)
+
+    def halves(self, seed: np.random.SeedSequence) -> LocalHalves:
+        return LocalHalves.of(
+            self.prepared.data, self.prepared.given, self.config, seed, self.threads, self.memory_limit
+        )
+
+    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+        return stability(halvings, self.prepared.data) if len(halvings) > 1 else {}
+
+    def details(self, halving: Split) -> Callable[[], Details]:
+        return partial(_details, halving, self.config)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalHalves:
+    """Both halves. strata: what strata of legitimate factors mean, which are cut where the outcomes of D1 change."""
+
+    d1: AuditData
+    d2: AuditData
+    config: AuditConfig
+    strata: Strata | None = None
+    threads: int = 1
+    memory_limit: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: AuditData,
+        given: Given | None,
+        config: AuditConfig,
+        seed: np.random.SeedSequence,
+        threads: int = 1,
+        memory_limit: int | None = None,
+    ) -> LocalHalves:
+        """A random halving, or the data's own. given: legitimate factors."""
+        d1, d2 = data.halves(np.random.default_rng(seed), config.fraction, threads)
+        strata = None
+        if given is not None:
+            strata, (d1, d2) = in_strata([d1, d2], given, by=d1)
+        return cls(d1=d1, d2=d2, config=config, strata=strata, threads=threads, memory_limit=memory_limit)
+
+    def propose(
+        self, question: Question, seeds: Sequence[np.random.SeedSequence], progress: Callable[[float], None]
+    ) -> tuple[Forest, Candidates]:
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        d1 = question.view(self.d1)
+        return propose_groups(d1, question, self.config, rngs, self.threads, progress, self.memory_limit)
+
+    def extended(self, proposed: Sequence[Candidates]) -> LocalHalves:
+        derived = [new for one in proposed for new in one.derived]
+        return replace(self, d1=extended(self.d1, derived), d2=extended(self.d2, derived))
+
+    def view_d1(self, question: Question) -> AuditData:
+        return question.view(self.d1)
+
+    def view_d2(self, question: Question) -> LocalD2:
+        return LocalD2(question.view(self.d2))
+
+
+class LocalD2(PeopleInMemory):
+    """D2, with the question in mind."""
+
+    def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, Sequence[CodedCriterion]]:
+        return self.data, criteria
+
+    def leaves(self, proposed: Candidates) -> Leaves | None:
+        return proposed.leaves
+
+    def overlaps(self, proposed: Candidates) -> None:
+        return None
+
+
+def _details(split: Split, config: AuditConfig) -> Details:
+    return listed_details(split, config, [PeopleInMemory(answer.d2) for answer in split.answers])

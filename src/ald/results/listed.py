@@ -1,0 +1,45 @@
+"""What a report shows of the listed groups: which groups that are, and whom to ask about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ald.assess.assessment import assessment_terms
+from ald.options import AuditConfig
+from ald.results.details import Details, People, Subject, TreePeople, details, people_of_trees
+from ald.results.halving import Split
+
+
+def listed_details(split: Split, config: AuditConfig, people: Sequence[People]) -> Details:
+    """What reports show beyond the findings, and the trees of listed groups as D2 sees them. people: D2, per answer."""
+    shown = details(listed_subjects(split, config, people), assessment_terms(config))
+    return replace(shown, trees=listed_trees(split, people))
+
+
+def listed_subjects(split: Split, config: AuditConfig, people: Sequence[People]) -> list[Subject]:
+    """The listed groups with what a report needs to show them."""
+    several, out = len(config.outcomes) > 1, []
+    for number, own in (split.places[i] for i in split.chosen.tolist()):
+        question, criteria = split.answers[number].question, split.answers[number].proposed.criteria
+        out.append(
+            Subject(
+                criterion=criteria[own],
+                before=tuple(criteria[:own]) if config.explores else (),
+                notion=question.notion,
+                outcome=question.outcome if several else None,
+                people=people[number],
+            )
+        )
+    return out
+
+
+def listed_trees(split: Split, people: Sequence[People]) -> tuple[TreePeople, ...]:
+    """The trees of listed groups as D2 sees them."""
+    places, first = [split.places[i] for i in split.chosen.tolist()], 0
+    out: list[TreePeople] = []
+    for number, (answer, counted) in enumerate(zip(split.answers, people, strict=True)):
+        trees = [answer.proposed.tree[own] for question, own in places if question == number]
+        out += people_of_trees(answer.forest, trees, counted, first)
+        first += answer.forest.n_trees
+    return tuple(out)

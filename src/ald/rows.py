@@ -1,0 +1,90 @@
+"""What the steps of an audit ask of the data, wherever its rows are: in memory (`ald.local`) or not (`ald.remote`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ald.assess.assessment import MemberCounter
+from ald.data.coded import AuditData
+from ald.data.prepare import DataSummary
+from ald.data.strata import Strata
+from ald.groups.rules import Candidates
+from ald.groups.tree import CodedCriterion, Forest
+from ald.questions import Question
+from ald.results.details import Details, People
+from ald.results.finding import Finding
+from ald.results.halving import Overlaps, Split
+
+
+class Rows(Protocol):
+    """The data after LOAD: in memory, or where it is, if that does not hold it."""
+
+    @property
+    def summary(self) -> DataSummary:
+        """What is known of the data; once halves are searched, with what is to be said of that."""
+
+    @property
+    def input_sha256(self) -> str | None:
+        """The fingerprint of the file that was read, if it was one."""
+
+    def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
+        """The groups that the user named, tested on all rows."""
+
+    def halves(self, seed: np.random.SeedSequence) -> Halves:
+        """A random halving, or the data's own."""
+
+    def stability(self, halvings: Sequence[Split]) -> dict[int, float]:
+        """With several halvings, per listed group of the first: the share of all that list an equivalent group."""
+
+    def details(self, halving: Split) -> Details | Callable[[], Details]:
+        """What reports show of the listed groups, or what counts it when somebody asks."""
+
+
+class Halves(Protocol):
+    """D1 and D2. Where rows are elsewhere, `d1` and `d2` say only how many people there are per confusion cell.
+
+    strata: what strata of legitimate factors mean, if there are any.
+    """
+
+    @property
+    def d1(self) -> AuditData: ...
+    @property
+    def d2(self) -> AuditData: ...
+    @property
+    def strata(self) -> Strata | None: ...
+    @property
+    def threads(self) -> int: ...
+
+    def propose(
+        self, question: Question, seeds: Sequence[np.random.SeedSequence], progress: Callable[[float], None]
+    ) -> tuple[Forest, Candidates]:
+        """A forest on D1, a tree per seed, and the groups to test that it leads to."""
+
+    def extended(self, proposed: Sequence[Candidates]) -> Halves:
+        """The halves with the attributes that were made to describe these groups."""
+
+    def view_d1(self, question: Question) -> AuditData:
+        """The people of D1 with whom the groups were chosen."""
+
+    def view_d2(self, question: Question) -> D2View:
+        """The people of D2."""
+
+
+class D2View(People, Protocol):
+    """D2 with one question in mind."""
+
+    @property
+    def data(self) -> AuditData:
+        """The rows; where they are elsewhere, only how many people there are per confusion cell."""
+
+    def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, Sequence[CodedCriterion]]:
+        """Rows that tell who is in which of these groups, and the groups as criteria on these rows."""
+
+    def leaves(self, proposed: Candidates) -> MemberCounter | None:
+        """Who counts the members of candidates that are leaves of a forest; None if they are not."""
+
+    def overlaps(self, proposed: Candidates) -> Overlaps | None:
+        """The other descriptions of these groups, if they are to be counted now."""

@@ -1,0 +1,136 @@
+"""GROW: Step 1. A forest on D1, and the groups to test that it leads to."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ald.data.coded import AuditData
+from ald.groups.membership import NodeMembers
+from ald.groups.rules import Candidates, candidates, named_in
+from ald.groups.tree import Forest
+from ald.notions import ERROR, Rate, RateCounter
+from ald.search.adapting import as_counts, design_effect, few_strata
+from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, representatives
+from ald.search.explore.scoring import Terms, smallest_group
+from ald.search.forest.rules import GrowthRules
+from ald.search.forest.sampling import grow_within_memory
+from ald.search.giveaways import giveaways, no_search, renumbered, without
+
+if TYPE_CHECKING:
+    from ald.options import AuditConfig
+    from ald.questions import Question
+
+Progress = Callable[[float], None]
+# Strata of legitimate factors leave room for so many patterns of membership in groups that are already taken.
+_PATTERNS = 8
+
+
+def search_rates(question: Question, config: AuditConfig) -> tuple[Rate, ...]:
+    """What the trees split on: the notion's own rates, or in the paper's search the error indicator."""
+    if config.preset == "paper" and question.notion.needs_truth:
+        return (ERROR,)
+    return question.notion.rates
+
+
+def propose_groups(
+    d1: AuditData,
+    question: Question,
+    config: AuditConfig,
+    rngs: Sequence[np.random.Generator],
+    threads: int,
+    progress: Progress,
+    memory_limit: int | None = None,
+) -> tuple[Forest, Candidates]:
+    """The forest, and the groups to test; columns that give the outcome away are left out. d1: seen with the question
+    in mind.
+    """
+    rates = RateCounter(search_rates(question, config), d1.n_cells)
+    effect = design_effect(d1, rates)
+    d1 = as_counts(d1)
+    if config.method is not None:
+        systems = importlib.import_module("ald.baselines.interface")
+        proposed, forest = systems.propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
+        return forest, proposed
+    away = () if config.preset == "paper" else giveaways(d1, rates, config.sign, effect)
+    found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
+    return renumbered(*found, d1, away)
+
+
+def _search(
+    d1: AuditData,
+    rates: RateCounter,
+    effect: float,
+    config: AuditConfig,
+    rngs: Sequence[np.random.Generator],
+    threads: int,
+    progress: Progress,
+    memory_limit: int | None,
+) -> tuple[Forest, Candidates]:
+    """The same among attributes that give nothing away; d1 as counts."""
+    if not d1.attributes:
+        return no_search(d1.n_cells)
+    strata = d1.design.strata
+    references = 1 if d1.design.reference is None else 2
+    limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))
+    given = None if strata is None else few_strata(strata, d1, rates, limit)
+    forest = grow_within_memory(
+        d1, rates, GrowthRules(alpha=config.alpha), rngs,
+        given=given, effect=effect, threads=threads, progress=lambda share: progress(share / 2),
+        memory_limit=memory_limit,
+    )  # fmt: skip
+    if not config.explores:
+        return forest, candidates(forest, d1)
+    factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
+    terms = Terms(given=given, direction=config.sign, effect=effect, factors=factors)
+    return forest, explore_from(forest, d1, rates, config, terms, threads, progress)
+
+
+def explore_from(
+    forest: Forest,
+    d1: AuditData,
+    rates: RateCounter,
+    config: AuditConfig,
+    terms: Terms,
+    threads: int,
+    progress: Progress,
+) -> Candidates:
+    """The representatives as candidates, each with the forest's node that comes closest to it."""
+    progress(0.5)
+    nodes = NodeMembers(forest, d1.attributes)
+    found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
+    nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
+    return Candidates(
+        criteria=tuple(named_in(r.criterion, d1) for r in found),
+        tree=tuple(forest.tree[nearest].tolist()),
+        node=tuple(forest.node[nearest].tolist()),
+        also=tuple(tuple(named_in(other, d1) for other in r.also) for r in found),
+    )
+
+
+def why_none(d1: AuditData, question: Question, config: AuditConfig) -> str:
+    """Why the search proposed no group. d1: seen with the question in mind."""
+    rates = RateCounter(search_rates(question, config), d1.n_cells)
+    hits, bases = (column(d1.cell_counts()).tolist() for column in (rates.hit, rates.base))
+    same = [
+        f"the {rate.name} is undefined: no one there counts for it" if base == 0 else
+        f"the {rate.name} is {'0' if hit == 0 else '1'} for everyone"
+        for rate, hit, base in zip(rates.rates, hits, bases, strict=True)
+        if hit in (0, base)
+    ]  # fmt: skip
+    if len(same) == len(rates.rates):
+        return " and ".join(same)
+    if config.method is not None:
+        return f"{config.method} proposes none"
+    if not config.explores:
+        return f"no tree finds a split at alpha {config.alpha:g}"
+    least = smallest_group(d1.total)
+    which = "differs from" if config.direction == "both" else f"is {config.direction} compared with"
+    within = " within the strata given" if config.given else ""
+    return (
+        f"no condition on one attribute gives a group of {least:,} people or more that {which} {least:,} others or "
+        f"more{within}"
+    )

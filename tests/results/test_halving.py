@@ -1,0 +1,36 @@
+"""One halving's answers, ranked together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ald.options import AuditConfig
+from ald.results.halving import overlaps, rank_answers
+from tests.coded import coded
+from tests.halvings import one_halving
+from tests.tables import people
+
+
+def test_answers_are_ranked_with_one_correction() -> None:
+    """Two questions are corrected and ordered as one list, of which at most `groups` are listed."""
+    config = AuditConfig(notion="statistical parity", outcome="y", trees=3, explore=False, groups=2)  # type: ignore[arg-type]
+    split = one_halving(coded(people(2000)), config)
+    (answer,) = split.answers
+    both = rank_answers(split.d1, split.d2, [answer, answer], config)
+    p = np.exp(np.tile(answer.assessment.log_p, 2))
+    assert np.exp(both.scores.log_p_adjusted) == pytest.approx(stats.false_discovery_control(p))
+    assert both.scores.log_p[both.order].tolist() == sorted(both.scores.log_p.tolist())
+    assert both.chosen.tolist() == both.significant[:2].tolist()
+    assert len(both.criteria) == len(both.places) == 2 * len(answer.proposed)
+
+
+def test_overlaps_are_counted_on_d2() -> None:
+    """Other descriptions of a group have their size on D2 and the share of the group that they hold."""
+    config = AuditConfig(notion="statistical parity", outcome="y", trees=3)  # type: ignore[arg-type]
+    split = one_halving(coded(people(2000)), config)
+    (answer,) = split.answers
+    found = overlaps(answer.proposed, answer.d2)
+    assert set(found) == set(range(len(answer.proposed.also)))
+    assert all(0 < share <= 1 and size > 0 for others in found.values() for _, size, share in others)
