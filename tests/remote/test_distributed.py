@@ -63,6 +63,32 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
     assert "counted where they are" in found.warnings[-1]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired"},
+        {"outcome": "hired", "explore": False},
+        {"outcome": ["hired", "able"], "favourable": 1, "direction": "disadvantaged"},
+        {"outcome": "hired", "preset": "paper"},
+    ],
+)
+@pytest.mark.usefixtures("little_memory")
+def test_columns_that_give_the_outcome_away_are_the_same_as_on_one_machine(options: dict[str, Any]) -> None:
+    """They are judged on the counts of D1, left out of the search, and tested on all of D2."""
+    frame = decisions()
+    wrong = np.random.default_rng(0).random(len(frame)) < 0.01
+    frame.insert(0, "copy", np.where(frame["hired"].astype(bool) ^ wrong, "yes", "no"))
+    options = {"trees": 5, "kinds": {"size": ["S", "M", "L"]}, **options}
+    with hashed_sampling():
+        expected = ald.audit(frame, **options)
+    found = ald.audit(dd.from_pandas(frame, npartitions=3), **options)
+    assert everything(found) == everything(expected)
+    assert len(expected.giveaways) == (0 if "preset" in options else 1)
+    if "preset" not in options:
+        outcome = expected.giveaways[0].outcome
+        assert all("copy" not in str(one.criterion) for one in expected.candidates if one.outcome == outcome)
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_nothing_tested_has_its_reason() -> None:
     """Where no group could be tested, a warning says why, as on one machine."""

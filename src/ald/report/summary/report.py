@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from ald.report.model import Figure, Report
 from ald.report.summary.cards import make_cards
 from ald.report.summary.facts import list_facts
+from ald.report.summary.giveaways import headline_beside, show_giveaways
 from ald.report.summary.law import profile_sections
 from ald.report.summary.sections import make_sections
-from ald.report.summary.sentences import LIMITATION, among, further, headline, lead
+from ald.report.summary.sentences import LIMITATION, among, further, lead
 from ald.report.summary.table import make_brief_table, make_candidate_records, make_ranked_table, make_records
 from ald.report.words import count
 from ald.results.finding import Finding
@@ -25,7 +26,7 @@ def summarise(audit: Audit) -> Report:
     """The audit in words, numbers and tables."""
     return Report(
         title="Audit for disparities",
-        headline=headline(audit),
+        headline=headline_beside(audit),
         lead=tuple(lead(audit)),
         result=_state_result(audit),
         groups_title=_title_groups(audit),
@@ -33,6 +34,7 @@ def summarise(audit: Audit) -> Report:
         ranking=audit.config.ranking,
         notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
         figures=_count_figures(audit),
+        giveaways=show_giveaways(audit),
         table=make_ranked_table(audit),
         brief=make_brief_table(audit, audit.groups),
         records=make_records(audit),

@@ -117,11 +117,18 @@ def _make_fields(audit: Audit) -> list[Field]:
 
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
-    """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
+    """How many groups are significant, and how many columns give the outcome away, the same in every row.
+
+    So a table by itself says that it is not all.
+    """
     if not audit.config.search:
         return []
     n = len(audit.significant)
-    return [Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]
+    away = len(audit.giveaways)
+    return [
+        Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: ""),
+        Field(key="giveaways", header="", value=lambda _: away, text=lambda _: ""),
+    ]
 
 
 def _make_rate_field(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Field:
