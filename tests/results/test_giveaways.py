@@ -9,7 +9,7 @@ import pytest
 
 import ald
 from ald import NOTIONS, Audit
-from tests.tables import decisions, people
+from tests.tables import decisions, people, public_data
 
 
 def leaking(n: int = 1200, wrong: float = 0.02, **more: Any) -> dict[str, Any]:
@@ -172,3 +172,16 @@ def test_data_that_gives_nothing_away_has_none() -> None:
         roles = {"outcome": "y"} if "y" in data else {"prediction": "prediction", "truth": "truth"}
         notion = "statistical parity" if "y" in data else "equalized odds"
         assert ald.audit(data, notion=notion, trees=5, **roles).giveaways == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("compas.csv", {"prediction": "predicted_high_risk", "truth": "reoffended", "notion": "equalized odds"}),
+        ("compas.csv", {"outcome": "predicted_high_risk"}),
+        ("adult.csv", {"outcome": "income"}),
+    ],
+)
+def test_the_papers_data_gives_nothing_away(name: str, roles: dict[str, Any]) -> None:
+    """COMPAS and Adult have no such column."""
+    assert ald.audit(public_data(name), trees=2, **roles).giveaways == ()
