@@ -43,7 +43,7 @@ HERE = Path(__file__).parent
 def compiled(folder: Path) -> ctypes.CDLL:
     """The kernel's counting, and the plain loop, as the kernel is compiled."""
     library = folder / "counting.so"
-    include = [f"-I{HERE.parent / 'src' / 'ald' / 'search'}", f"-I{sysconfig.get_path('include')}"]
+    include = [f"-I{HERE.parent / 'src' / 'ald' / '_core'}", f"-I{sysconfig.get_path('include')}"]
     command = ["cc", "-O3", "-shared", "-fPIC", *include, "-o", str(library), str(HERE / "counting.c")]
     subprocess.run(command, check=True)
     found = ctypes.CDLL(str(library))
