@@ -75,7 +75,7 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
 )
 @pytest.mark.usefixtures("little_memory")
 def test_columns_that_give_the_outcome_away(options: dict[str, Any]) -> None:
-    """They are judged on the counts of D1, tested on all of D2, as on one machine, and no tree and no group has them."""
+    """They are judged on counts of D1 and tested on all of D2, as on one machine; no tree and no group has them."""
     frame = decisions()
     rng = np.random.default_rng(0)
     told = frame["hired"].astype(bool) ^ (rng.random(len(frame)) < 0.01)

@@ -115,8 +115,8 @@ def test_many_levels() -> None:
 def test_ordered_levels_join_into_runs() -> None:
     """Many ordered levels are joined into runs, named by their first and last level."""
     order = [f"l{i:03}" for i in range(60)]
-    audit = ald.audit({"x": order * 20, "y": [int((i % 60 > 40) != (i % 7 == 0)) for i in range(1200)]}, outcome="y", trees=3,
-                      kinds={"x": order})  # fmt: skip
+    y = [int((i % 60 > 40) != (i % 7 == 0)) for i in range(1200)]
+    audit = ald.audit({"x": order * 20, "y": y}, outcome="y", trees=3, kinds={"x": order})
     (curve,) = audit.details.curves
     assert len(curve.bins) <= BINS
     assert any(len(bin_.levels) == 2 for bin_ in curve.bins)

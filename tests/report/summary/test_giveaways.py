@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
-import re
-from collections.abc import Callable
 from functools import cache
 
-import openpyxl
 import pytest
 
 import ald
@@ -17,6 +13,7 @@ from ald import Audit
 from ald.report.summary.giveaways import TITLE, headline_beside, show_giveaways
 from ald.report.summary.sentences import headline
 from ald.report.terminal import print_report
+from tests.report.summary.test_further import FORMATS
 from tests.report.test_pdf import needs_pdftotext, squeezed, text_of
 from tests.results.test_giveaways import leaking
 from tests.tables import hostile, people
@@ -28,24 +25,6 @@ def leaky(copies: int = 1) -> Audit:
     columns = leaking()
     more = {f"copy{i}": [f"{text}{i}" for text in columns["copy"]] for i in range(1, copies)}
     return ald.audit({**columns, **more}, outcome="y", favourable=1, trees=5)
-
-
-def plain(page: str) -> str:
-    return html.unescape(re.sub("<[^>]*>", " ", page))
-
-
-FORMATS: dict[str, Callable[[Audit], str]] = {
-    "text": str,
-    "markdown": Audit.to_markdown,
-    "html": lambda audit: plain(audit.to_html()),
-    "notebook": lambda audit: plain(audit._repr_html_()),
-    "excel": lambda audit: " ".join(
-        str(cell.value)
-        for sheet in openpyxl.load_workbook(io.BytesIO(audit.to_excel()))
-        for row in sheet.iter_rows()
-        for cell in row
-    ),
-}
 
 
 def test_the_headline_begins_with_them() -> None:

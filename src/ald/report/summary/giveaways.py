@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ald.report.model import Column, Section, Table
 from ald.report.summary.sentences import headline, question, unit_of
-from ald.report.summary.table import name, number, word
-from ald.report.words import confidence, interval, p_value, percent, readable, signed
+from ald.report.summary.table import entries_of, number, word
+from ald.report.words import confidence, p_value, percent, readable
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ def show_giveaways(audit: Audit) -> Section | None:
     several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     rows = tuple(
         (
-            name(one.criterion),
-            *([word(question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
-            number(one.size, f"{one.size:,}"),
-            number(one.share, percent(one.share)),
-            number(one.psi, signed(one.psi)),
-            number(one.interval[0], interval(one.interval)),
+            *entries_of(one, audit),
             word(_compare_rates(one, audit)),
             number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
         )

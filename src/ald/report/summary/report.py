@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ald.report.model import Figure, Report
@@ -77,12 +78,15 @@ def _count_figures(audit: Audit) -> tuple[Figure, ...]:
             Figure(text=f"{len(audit.config.groups_of_interest):,}", label="groups named"),
             Figure(text=f"{len(_find_significant(audit)):,}", label="significant tests"),
         )
+    questions = len(audit.config.notions) * max(len(audit.config.outcomes), 1)
+    told = Counter(condition.attribute for finding in audit.giveaways for condition in finding.criterion)
+    searched = len(data.attributes) - sum(n == questions for n in told.values())
     people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
     return (
         *people,
         Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
         Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
-        Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
+        Figure(text=f"{searched:,}", label=f"attribute{'' if searched == 1 else 's'} searched"),
         Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
         Figure(
             text=f"{len(audit.groups):,}",
