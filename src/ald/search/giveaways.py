@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ald.data.coded import Attribute, AuditData, weighted_bincount
 from ald.groups.rules import Candidates, candidates
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 from ald.notions import RateCounter
+from ald.search.forest.counting import MemoryCounter
 
 # Who gives everyone the more frequent outcome errs; who goes by the condition errs at most this often in comparison.
 LEFT = 0.2
@@ -35,18 +37,25 @@ class _Told(NamedTuple):
     condition: CodedCondition
 
 
-def giveaways(d1: AuditData, rates: RateCounter, sign: int = 0, effect: float = 1.0) -> tuple[CodedCriterion, ...]:
+def giveaways(
+    d1: AuditData, rates: RateCounter, sign: int = 0, effect: float = 1.0, threads: int = 1
+) -> tuple[CodedCriterion, ...]:
     """One condition for each attribute that gives the outcome away, those that leave the fewest errors first.
 
     sign: -1 where only disadvantaged groups count, 1 where only advantaged ones do. effect: by how much clusters or
     weights make people count too much.
     """
-    tables = (
-        weighted_bincount(codes.astype(np.int64) * d1.n_cells + d1.cells, d1.counts, (attribute.size + 1) * d1.n_cells)
-        for attribute, codes in zip(d1.attributes, d1.codes, strict=True)
-    )
-    counted = (table.reshape(-1, d1.n_cells) for table in tables)
-    return judged(d1.attributes, counted, rates, errors_of_guessing(d1, rates), sign, effect)
+    return judged(d1.attributes, _tables(d1, threads), rates, errors_of_guessing(d1, rates), sign, effect)
+
+
+def _tables(d1: AuditData, threads: int) -> Iterator[IntArray]:
+    """Per attribute the people per code (the last one: missing) and cell."""
+    n = len(d1.attributes)
+    found = MemoryCounter(d1, [d1.counts], threads).histograms(np.zeros(n, np.int64), np.arange(n))
+    for attribute, (start, end) in zip(d1.attributes, pairwise(found.offsets.tolist()), strict=True):
+        table = np.zeros((attribute.size + 1, d1.n_cells), np.int64)
+        table[found.codes[start:end]] = found.counts[start:end]
+        yield table
 
 
 def errors_of_guessing(d1: AuditData, rates: RateCounter) -> IntArray:

@@ -55,7 +55,7 @@ def propose_groups(
         systems = importlib.import_module("ald.baselines.interface")
         proposed, forest = systems.propose(config.method, d1, rates, rngs[0], alpha=config.alpha)
         return forest, proposed
-    away = () if config.preset == "paper" else giveaways(d1, rates, config.sign, effect)
+    away = () if config.preset == "paper" else giveaways(d1, rates, config.sign, effect, threads)
     found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
     return renumbered(*found, d1, away)
 
