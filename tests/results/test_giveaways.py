@@ -179,7 +179,7 @@ def test_data_that_gives_nothing_away_has_none() -> None:
     [
         ("compas.csv", {"prediction": "predicted_high_risk", "truth": "reoffended", "notion": "equalized odds"}),
         ("compas.csv", {"outcome": "predicted_high_risk"}),
-        ("adult.csv", {"outcome": "income"}),
+        ("adult.csv", {"outcome": "income", "favourable": ">50K"}),
     ],
 )
 def test_the_papers_data_gives_nothing_away(name: str, roles: dict[str, Any]) -> None:
