@@ -92,7 +92,7 @@ def hostile(names: list[str], levels: list[str], n: int = 400) -> Columns:
     """One strongly related nominal column per name, with these levels, and an outcome `y`."""
     rng = np.random.default_rng(3)
     codes = rng.integers(len(levels), size=n)
-    y = rng.random(n) < np.where(codes == 0, 0.95, 0.05)
+    y = rng.random(n) < np.where(codes == 0, 0.85, 0.15)
     columns: Columns = {name: [levels[(code + i) % len(levels)] for code in codes] for i, name in enumerate(names)}
     return columns | {"y": y.astype(int).tolist()}
 

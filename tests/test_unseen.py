@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ald.data.coded import AuditData
+from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.design import Design
 from ald.datasets import make_synthetic
@@ -97,6 +97,25 @@ def test_the_search_never_sees_d2(
     other = split_with(data, config, lambda d2: changed(d2, seed, rates, keep_attributes))
     assert len(usual.answers[0].proposed) > 0
     assert other.answers[0].proposed == usual.answers[0].proposed
+    assert other.forest.to_dict() == usual.forest.to_dict()
+
+
+@pytest.mark.parametrize("search", [each for each in SEARCHES if each.get("search") != "paper"])
+@settings(max_examples=6)
+@given(seed=st.integers(0, 10**6), rates=st.lists(st.floats(0, 1), min_size=1, max_size=4), keep=st.booleans())
+def test_d2_does_not_say_which_columns_give_the_outcome_away(
+    search: dict[str, Any], seed: int, rates: list[float], keep: bool
+) -> None:
+    """D1 alone says so: with other outcomes in D2 the same columns are left out, and the same groups are proposed."""
+    data = data_for("statistical parity", search)
+    copy = Attribute(name="copy", kind="boolean", levels=("False", "True"))
+    data = replace(data, attributes=(*data.attributes, copy), codes=(*data.codes, data.cells))
+    config = AuditConfig(notion="statistical parity", trees=5, **search)  # type: ignore[arg-type]
+    usual = split_with(data, config, lambda d2: d2)
+    other = split_with(data, config, lambda d2: changed(d2, seed, rates, keep))
+    (before,), (after,) = usual.answers, other.answers
+    assert {condition.attribute for (condition,) in before.proposed.giveaways} == {len(data.attributes) - 1}
+    assert after.proposed == before.proposed
     assert other.forest.to_dict() == usual.forest.to_dict()
 
 

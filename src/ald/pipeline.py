@@ -12,7 +12,7 @@ import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads
-from ald.assess.assessment import assess, assess_in_order, assessment_terms
+from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
 from ald.assess.power import Detectable, detectable
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
@@ -35,9 +35,10 @@ from ald.results.audit import Audit
 from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
+from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
 from ald.results.stability import p_any
-from ald.rows import Halves, Rows
+from ald.rows import D2View, Halves, Rows
 from ald.search.adapting import design_effect
 from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.search.proposing import why_none
@@ -204,9 +205,16 @@ def assess_groups(grown: Grown, config: AuditConfig, tell: Progress) -> list[Ans
                 proposed=proposed,
                 assessment=assessment,
                 overlaps=d2.overlaps(proposed),
+                giveaways=assess_giveaways(proposed, d2, question, terms) if proposed.giveaways else None,
             )
         )
     return answers
+
+
+def assess_giveaways(proposed: Candidates, d2: D2View, question: Question, terms: Terms) -> Assessment:
+    """Each of the conditions that give the outcome away, tested by itself."""
+    people, criteria = d2.memberships(proposed.giveaways)
+    return assess(criteria, people, question.notion, terms)
 
 
 def expected_signs(
@@ -237,6 +245,7 @@ def report(
         return Audit(
             config=config,
             data_summary=_with_warnings(summary, named, config),
+            giveaways=(),
             groups=(),
             named_groups=named,
             forest=Forest.joined([], len(asked[0].cell_names)),
@@ -256,11 +265,12 @@ def report(
     return Audit(
         config=config,
         data_summary=summary,
+        giveaways=list_giveaways(first, config),
         groups=groups,
         named_groups=named,
         forest=first.forest.with_attributes(first.d1.attributes),
         detectable=_detectable(first, config),
-        p_any=p_any([halving.scores for halving in halvings]),
+        p_any=p_any(halvings),
         _details=details,
         input_sha256=rows.input_sha256,
         _candidates=results,
@@ -331,4 +341,6 @@ def _why(d1: AuditData, answer: Answer, config: AuditConfig) -> str:
     if len(answer.proposed):
         reasons = dict.fromkeys(answer.assessment.reason(i) for i in range(len(answer.proposed)))
         return f"in the half that was kept for the tests, {'; '.join(reasons)}"
+    if answer.proposed.giveaways and len(answer.proposed.giveaways) == len(d1.attributes):
+        return "every attribute gives the outcome away"
     return f"in the half that was searched, {why_none(answer.question.view(d1), answer.question, config)}"

@@ -64,6 +64,36 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
     assert "counted where they are" in found.warnings[-1]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired"},
+        {"outcome": "hired", "search": "leaves"},
+        {"outcome": ["hired", "able"], "favourable": 1, "direction": "disadvantaged"},
+        {"outcome": "hired", "attributes": ["points"]},
+        {"outcome": "hired", "search": "paper"},
+    ],
+)
+@pytest.mark.usefixtures("little_memory")
+def test_columns_that_give_the_outcome_away(options: dict[str, Any]) -> None:
+    """They are judged on counts of D1 and tested on all of D2, as on one machine; no tree and no group has them."""
+    frame = decisions()
+    rng = np.random.default_rng(0)
+    told = frame["hired"].astype(bool) ^ (rng.random(len(frame)) < 0.01)
+    frame.insert(0, "points", (told + rng.random(len(frame))).round(2))
+    with hashed_sampling():
+        expected = audit_flat(frame, trees=5, **options)
+    found = audit_flat(dd.from_pandas(frame, npartitions=3), trees=5, **options)
+    assert "counted where they are" in " ".join(found.warnings)
+    assert found.giveaways == expected.giveaways
+    assert len(found.giveaways) == (0 if options.get("search") == "paper" else 1)
+    assert bool(found.groups) is bool(expected.groups)
+    if found.giveaways:
+        (outcome,) = {one.outcome for one in found.giveaways}
+        assert all("points" not in str(one.criterion) for one in found.candidates if one.outcome == outcome)
+        assert outcome is not None or 0 not in found.forest.attribute
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_nothing_tested_has_its_reason() -> None:
     """Where no group could be tested, a warning says why, as on one machine."""

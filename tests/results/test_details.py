@@ -115,10 +115,9 @@ def test_many_levels() -> None:
 def test_ordered_levels_join_into_runs() -> None:
     """Many ordered levels are joined into runs, named by their first and last level."""
     order = [f"l{i:03}" for i in range(60)]
+    y = [int((i % 60 > 40) != (i % 7 == 0)) for i in range(1200)]
     audit = ald.audit(
-        ald.source({"x": order * 20, "y": [int(i % 60 > 40) for i in range(1200)]}, kinds={"x": order}),
-        outcome="y",
-        search=ald.Search(trees=3),
+        ald.source({"x": order * 20, "y": y}, kinds={"x": order}), outcome="y", search=ald.Search(trees=3)
     )
     (curve,) = audit.details.curves
     assert len(curve.bins) <= BINS

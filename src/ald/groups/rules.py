@@ -18,13 +18,17 @@ from ald.groups.tree import CodedCriterion, Forest
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """Distinct criteria with the tree and node that proposed each first. `leaves`: if all are leaves of one forest."""
+    """Distinct criteria with the tree and node that proposed each first. `leaves`: if all are leaves of one forest.
+
+    `giveaways`: the conditions that give the outcome away, on attributes without which was searched.
+    """
 
     criteria: Sequence[CodedCriterion]
     tree: tuple[int, ...]
     node: tuple[int, ...]
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
     derived: tuple[Derived, ...] = ()
+    giveaways: tuple[CodedCriterion, ...] = ()
     # Not compared: another way to say the same criteria, and arrays have no single answer to "equal".
     leaves: Leaves | None = field(default=None, compare=False)
 

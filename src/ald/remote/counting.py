@@ -7,7 +7,7 @@ the trees again. So a task that fails is simply run once more, anywhere, and giv
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -108,9 +108,17 @@ class CountTrees:
 class ClusterCounter:
     """A Counter whose rows stay on a cluster: one job for the roots, then one for every level of all trees."""
 
-    def __init__(self, blocks: Blocks, partition: Partition, share: float, samples: Sequence[int]) -> None:
-        """share: that of D1 in a tree's sample. samples: their numbers."""
+    def __init__(
+        self,
+        blocks: Blocks,
+        partition: Partition,
+        share: float,
+        samples: Sequence[int],
+        attributes: Sequence[int] | None = None,
+    ) -> None:
+        """share: that of D1 in a tree's sample. samples: their numbers. attributes: those to grow on, if not all."""
         self._blocks, self._partition = blocks, partition
+        self._attributes = np.arange(len(partition.layout.attributes)) if attributes is None else np.array(attributes)
         self._share, self._samples = share, tuple(samples)
         self._routings: tuple[Routing, ...] = ()
         self._stride = 1 + max(attribute.size for attribute in partition.layout.attributes)
@@ -123,13 +131,13 @@ class ClusterCounter:
         return out
 
     def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
-        keys, counts = self._blocks.summed(self._job((nodes, attributes)), self._partition.n_cells)
+        keys, counts = self._blocks.summed(self._job((nodes, self._attributes[attributes])), self._partition.n_cells)
         request, codes = np.divmod(keys, self._stride)
         offsets = np.searchsorted(request, np.arange(len(nodes) + 1))
         return Histograms(offsets=offsets, codes=codes, counts=counts)
 
     def split(self, routing: Routing) -> None:
-        self._routings = (*self._routings, routing)
+        self._routings = (*self._routings, replace(routing, attributes=self._attributes[routing.attributes]))
 
     def _job(self, requests: tuple[IntArray, IntArray] | None) -> CountTrees:
         return CountTrees(

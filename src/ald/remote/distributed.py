@@ -53,6 +53,7 @@ from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
+from ald.search.giveaways import errors_of_guessing, judged, kept_beside, no_search, renumbered, without
 from ald.search.proposing import explore_from, search_rates
 from ald.statistics.basics import rounded
 
@@ -198,17 +199,29 @@ class RemoteHalves:
         """The forest, and the groups to test. A tree's sample has the number of its seed."""
         partition, config = self.view(question), self.config
         rates = RateCounter(search_rates(question, config), partition.n_cells)
-        counter = ClusterCounter(self.blocks, partition, SAMPLE_SHARE, [seed.spawn_key[-1] for seed in seeds])
         present = _present(self.attributes, self.values[0], partition.n_cells)
+        away = () if config.search == "paper" else self._giveaways(question, rates)
+        kept, searched = kept_beside(present, away), without(present, away)
+        if not kept:
+            return renumbered(*no_search(partition.n_cells), present, away)
+        samples = [seed.spawn_key[-1] for seed in seeds]
+        counter = ClusterCounter(self.blocks, partition, SAMPLE_SHARE, samples, kept)
         forest = grow(
-            HistogramSplitter(counter, self.threads), self.attributes, present.scores(), rates,
+            HistogramSplitter(counter, self.threads), searched.attributes, searched.scores(), rates,
             GrowthRules(alpha=config.alpha), [np.random.default_rng(seed) for seed in seeds],
             progress=lambda done: progress(done / 2),
         )  # fmt: skip
         if self.pool is None:
-            return forest, candidates(forest, present)
-        terms = SearchTerms(direction=config.sign)
-        return forest, explore_from(forest, self.view_d1(question), rates, config, terms, self.threads, progress)
+            return renumbered(forest, candidates(forest, searched), present, away)
+        terms, d1 = SearchTerms(direction=config.sign), without(self.view_d1(question), away)
+        return renumbered(forest, explore_from(forest, d1, rates, config, terms, self.threads, progress), present, away)
+
+    def _giveaways(self, question: Question, rates: RateCounter) -> tuple[CodedCriterion, ...]:
+        """The conditions that give the outcome away, from the people of D1 along every attribute."""
+        tables = (_with_cells(table, question) for table in self.values[0])
+        return judged(
+            self.attributes, tables, rates, errors_of_guessing(question.view(self.d1), rates), self.config.sign
+        )
 
     def extended(self, proposed: Sequence[Candidates]) -> RemoteHalves:
         """The same: only other systems make attributes."""
@@ -264,6 +277,15 @@ def _present(attributes: tuple[Attribute, ...], values: Sequence[IntArray], n_ce
     )
 
 
+def _with_cells(table: IntArray, question: Question) -> IntArray:
+    """Counts per confusion cell as the question has them."""
+    if question.cells is None:
+        return table
+    out = np.zeros((len(table), len(question.cell_names)), np.int64)
+    np.add.at(out.T, np.array(question.cells), table.T)
+    return out
+
+
 class RemoteD2:
     """D2 with a question in mind, from counts that come back."""
 
@@ -273,12 +295,7 @@ class RemoteD2:
 
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         """As in memory, where it was counted."""
-        table = self._halves.tables[attribute, criterion]
-        if self._question.cells is None:
-            return table
-        out = np.zeros((len(table), self._partition.n_cells), np.int64)
-        np.add.at(out.T, np.array(self._question.cells), table.T)
-        return out
+        return _with_cells(self._halves.tables[attribute, criterion], self._question)
 
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """As in memory, by one more job, if there are any criteria."""

@@ -58,10 +58,11 @@ def to_excel(report: Report) -> bytes:
         writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
         writer.sheet("Findings", *_records(report.records))
         writer.sheet("Candidates", *_records(report.candidates))
-        for section in report.sections:
+        sections = (*([] if report.giveaways is None else [report.giveaways]), *report.sections)
+        for section in sections:
             if section.table is not None:
                 writer.sheet(section.title, *_table(section.table))
-        notes = [(section.title, text) for section in report.sections for text in section.paragraphs]
+        notes = [(section.title, text) for section in sections for text in section.paragraphs]
         writer.sheet("Notes", ["section", "note"], notes, widths=[30, 100])
     return out.getvalue()
 

@@ -49,7 +49,12 @@ def to_html(report: Report) -> str:
             element("a", "Skip to the content", href="#content", class_="skip"),
             _header(report),
             element(
-                "main", _groups(report), [_card(card, report) for card in report.cards], _sections(report), id="content"
+                "main",
+                None if report.giveaways is None else _section(report.giveaways),
+                _groups(report),
+                [_card(card, report) for card in report.cards],
+                _sections(report),
+                id="content",
             ),
             _footer(report),
             Markup(f'<script type="application/json" id="audit">{_embedded(report)}</script>'),

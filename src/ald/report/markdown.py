@@ -9,7 +9,7 @@ import re
 
 from ald.errors import SettingError
 from ald.groups.criterion import visible
-from ald.report.model import Card, Report, Table
+from ald.report.model import Card, Report, Section, Table
 from ald.report.words import shortened
 
 # Longer names are cut in headings.
@@ -88,6 +88,8 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     title = "#" * heading
     lines = [f"{title} {escape(report.title)}", "", f"**{escape(report.headline)}**", ""]
     lines += _paragraphs((*report.lead, report.limitation))
+    if report.giveaways is not None:
+        lines += _section(report.giveaways, title)
     lines += [f"{title}# {report.groups_title}", ""]
     lines += _paragraphs((report.result,))
     if report.cards:
@@ -95,11 +97,13 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     for card in report.cards:
         lines += _card(card, f"{title}##")
     for section in report.sections:
-        lines += [f"{title}# {escape(section.title)}", ""]
-        lines += _paragraphs(section.paragraphs)
-        if section.table is not None:
-            lines += _table(section.table)
+        lines += _section(section, title)
     return "\n".join(lines)
+
+
+def _section(section: Section, title: str) -> list[str]:
+    table = [] if section.table is None else _table(section.table)
+    return [f"{title}# {escape(section.title)}", "", *_paragraphs(section.paragraphs), *table]
 
 
 def _paragraphs(texts: tuple[str, ...]) -> list[str]:

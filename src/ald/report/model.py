@@ -132,6 +132,7 @@ class Report:
     """An audit as every format shows it: summarised once, rendered many times.
 
     is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what.
+    giveaways: the columns that give the outcome away, shown before the groups; None if none does.
     table, brief: the listed groups with every number in a column of its own, and in few columns.
     records: the rows of the audit for machines: listed groups, or named ones where nothing was searched.
     facts, warnings: what was done, and what to beware of, in lines for formats without sections.
@@ -147,6 +148,7 @@ class Report:
     ranking: str
     notions: str
     figures: tuple[Figure, ...]
+    giveaways: Section | None
     table: Table
     brief: Table
     records: Records

@@ -23,6 +23,8 @@ def audit_html(report: Report) -> str:
     """The headline, the picture and the table of listed groups, and what to do next."""
     return _fragment(
         element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
+        [element("p", text) for text in report.giveaways.paragraphs] if report.giveaways is not None else None,
+        _table(report.giveaways.table) if report.giveaways is not None and report.giveaways.table is not None else None,
         element("p", report.result),
         draw_groups(report, _WIDTH) if report.brief.rows else None,
         _table(report.brief) if report.brief.rows else [element("p", sentence) for sentence in report.lead],

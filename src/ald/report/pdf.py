@@ -16,7 +16,7 @@ from ald.errors import needed_extra
 from ald.groups.criterion import visible
 from ald.report.curves import CurveView
 from ald.report.markup import Markup, number
-from ald.report.model import Card, Report, Table
+from ald.report.model import Card, Report, Section, Table
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
@@ -59,6 +59,7 @@ def _content(report: Report) -> dict[str, Any]:
         "warnings": [_cut(warning) for section in report.sections if section.key == "warnings"
                      for warning in section.paragraphs],
         "limitation": report.limitation,
+        "giveaways": None if report.giveaways is None else _section(report.giveaways),
         "groups-title": report.groups_title,
         "result": visible(report.result),
         "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
@@ -67,9 +68,7 @@ def _content(report: Report) -> dict[str, Any]:
                    ["What the audit could have seen, and how it was done, follows."],
         "cards": [_card(card) for card in cards],
         "sections": [
-            {"title": visible(section.title), "paragraphs": [_cut(text, 4 * _LONG) for text in section.paragraphs],
-             "table": _table(section.table)}
-            for section in report.sections if section.key != "warnings"
+            _section(section) for section in report.sections if section.key != "warnings"
         ],
         "numbers": [_numbers(card) for card in cards],
     }  # fmt: skip
@@ -87,6 +86,11 @@ def _table(table: Table | None) -> dict[str, Any] | None:
         "columns": [{"header": visible(column.header), "is_number": column.is_number} for column in table.columns],
         "rows": [[_cut(entry.text, _CELL) for entry in row] for row in table.rows],
     }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    paragraphs = [_cut(text, 4 * _LONG) for text in section.paragraphs]
+    return {"title": visible(section.title), "paragraphs": paragraphs, "table": _table(section.table)}
 
 
 def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:

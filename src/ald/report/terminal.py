@@ -23,15 +23,14 @@ def print_report(report: Report, *, brief: bool = False) -> None:
     """Prints the listed groups and, unless it should be brief, what was done."""
     console = open_console()
     console.print(visible(report.headline), style="bold")
+    if report.giveaways is not None:
+        console.print(visible(report.giveaways.title), style="bold")
+        for text in report.giveaways.paragraphs:
+            console.print(visible(text))
+        if report.giveaways.table is not None:
+            _print_table(report.giveaways.table, "Column", console)
     console.print(visible(report.result))
-    # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
-    narrow = console.width < _TABLE_WIDTH
-    if report.brief.rows:
-        console.print(_grid(report.brief, narrow))
-    for i, row in enumerate(report.brief.rows if narrow else (), 1):
-        rest = [k for k, column in enumerate(report.brief.columns) if not column.is_main]
-        numbers = with_headers([report.brief.columns[k] for k in rest], [row[k] for k in rest])
-        console.print(visible(f"Group {i}: {numbers}."))
+    _print_table(report.brief, "Group", console)
     if not brief:
         for fact in report.facts:
             console.print(visible(fact), style="dim")
@@ -41,6 +40,17 @@ def print_report(report: Report, *, brief: bool = False) -> None:
         console.print(f"\n{section_text(section)}", soft_wrap=True)
     if not brief:
         console.print(report.limitation, style="dim italic")
+
+
+def _print_table(table: Table, what: str, console: Console) -> None:
+    # A number is never cut: where the whole table does not fit, the main columns do, and the rest goes below it.
+    narrow = console.width < _TABLE_WIDTH
+    if table.rows:
+        console.print(_grid(table, narrow))
+    for i, row in enumerate(table.rows if narrow else (), 1):
+        rest = [k for k, column in enumerate(table.columns) if not column.is_main]
+        numbers = with_headers([table.columns[k] for k in rest], [row[k] for k in rest])
+        console.print(visible(f"{what} {i}: {numbers}."))
 
 
 def _grid(table: Table, narrow: bool) -> Grid:

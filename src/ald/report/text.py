@@ -15,7 +15,9 @@ _CELL = 40
 
 def to_text(report: Report) -> str:
     """Headline, one block per listed group, facts and limitation."""
-    blocks = [textwrap.fill(visible(line), _WIDTH) for line in (report.headline, report.result)]
+    blocks = [textwrap.fill(visible(report.headline), _WIDTH)]
+    blocks += [section_text(report.giveaways)] if report.giveaways is not None else []
+    blocks.append(textwrap.fill(visible(report.result), _WIDTH))
     for i, row in enumerate(report.brief.rows, 1):
         details = textwrap.fill(visible(with_headers(report.brief.columns[1:], row[1:])), _WIDTH, initial_indent="   ",
                                 subsequent_indent="   ")  # fmt: skip

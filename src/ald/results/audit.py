@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 class Audit:
     """The result of an audit.
 
+    giveaways: columns that give the outcome away, without which was searched: a condition on each of them.
     groups: the listed findings, best first: groups with a significant disparity. May be empty.
     named_groups: those that the user named, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
@@ -44,6 +45,7 @@ class Audit:
 
     config: AuditConfig
     data_summary: DataSummary
+    giveaways: tuple[Finding, ...]
     groups: tuple[Finding, ...]
     named_groups: tuple[Finding, ...]
     forest: Forest
@@ -57,7 +59,7 @@ class Audit:
     _details: Details | Callable[[], Details] = field(repr=False)
 
     def __post_init__(self) -> None:
-        for group in (*self.groups, *self.named_groups):
+        for group in (*self.giveaways, *self.groups, *self.named_groups):
             group.at_home(self)
 
     @cached_property

@@ -118,6 +118,7 @@ _DOCUMENT = {
     },
     "p_any": float,
     "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
+    "giveaways": [_FINDING],
     "groups": [_FINDING],
     "named_groups": [_FINDING],
     "details": {
@@ -200,6 +201,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dic
         "data": _plain(asdict(audit.data_summary)),
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
+        "giveaways": [finding.to_dict() for finding in audit.giveaways],
         "groups": [finding.to_dict() for finding in audit.groups],
         "named_groups": [finding.to_dict() for finding in audit.named_groups],
         "details": _plain(audit.details.to_dict()),
@@ -222,7 +224,7 @@ def audit_to_json(audit: Audit) -> str:
     document = audit_to_dict(audit)
     lines = []
     for key, value in document.items():
-        if key in ("groups", "named_groups", "candidates") and value:
+        if key in ("giveaways", "groups", "named_groups", "candidates") and value:
             rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
             lines.append(f"{_dump(key)}: [\n{rows}\n]")
         else:
@@ -273,6 +275,7 @@ def audit_from_json(text: str | bytes) -> Audit:
                     "warnings": tuple(data["warnings"]),
                 }
             ),
+            giveaways=tuple(Finding.from_dict(entry) for entry in document["giveaways"]),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             named_groups=tuple(Finding.from_dict(entry) for entry in document["named_groups"]),
             forest=Forest.from_dict(document["forest"]),
@@ -328,7 +331,8 @@ def _is(value: Any, shape: Any) -> bool:
 def _check_sizes(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
-    for entry in (*document["groups"], *document["named_groups"], *document["candidates"]):
+    findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
+    for entry in findings:
         keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Assessment
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
@@ -27,7 +27,8 @@ Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
 class Answer:
     """What one question got: the forest, the groups that it led to, and their assessment on D2.
 
-    overlaps: as the function of that name gives them, where they were counted already.
+    overlaps: as the function of that name gives them, where they were counted already. giveaways: the assessment of
+    the conditions that give the outcome away, if there are any.
     """
 
     question: Question
@@ -36,6 +37,7 @@ class Answer:
     proposed: Candidates
     assessment: Assessment
     overlaps: Overlaps | None = None
+    giveaways: Assessment | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,6 +70,12 @@ class Halving:
     def forest(self) -> Forest:
         """The trees of all questions."""
         return Forest.joined([answer.forest for answer in self.answers])
+
+    @property
+    def log_p(self) -> FloatArray:
+        """The p-values of all tests on D2: of the candidates, and of columns that give the outcome away."""
+        columns = [answer.giveaways.log_p for answer in self.answers if answer.giveaways is not None]
+        return np.concatenate([self.scores.log_p, *columns])
 
     @property
     def tested(self) -> int:

@@ -10,7 +10,6 @@ from ald.data.coded import AuditData
 from ald.data.strata import in_classes
 from ald.groups.derived import extended
 from ald.groups.membership import correlation, member_mask
-from ald.ranking import Scores
 from ald.results.halving import Halving
 from ald.statistics.basics import adjust, rounded
 
@@ -36,11 +35,11 @@ def stability(splits: Sequence[Halving], data: AuditData) -> dict[int, float]:
     return out
 
 
-def p_any(scores: Sequence[Scores]) -> float:
+def p_any(splits: Sequence[Halving]) -> float:
     """One p-value for "is there any disparity at all": twice the median over halvings of the Bonferroni minimum."""
     minima = [0.0]
-    for one in scores:
-        adjusted = adjust(one.log_p, "bonferroni")
+    for split in splits:
+        adjusted = adjust(split.log_p, "bonferroni")
         minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
     return (
         float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)

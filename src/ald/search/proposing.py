@@ -18,6 +18,7 @@ from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, represe
 from ald.search.explore.scoring import Terms, smallest_group
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.sampling import grow_within_memory
+from ald.search.giveaways import giveaways, no_search, renumbered, without
 
 if TYPE_CHECKING:
     from ald.options import AuditConfig
@@ -44,7 +45,9 @@ def propose_groups(
     progress: Progress,
     memory_limit: int | None = None,
 ) -> tuple[Forest, Candidates]:
-    """The forest, and the groups to test. d1: seen with the question in mind."""
+    """The forest, and the groups to test; columns that give the outcome away are left out. d1: seen with the question
+    in mind.
+    """
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
@@ -52,6 +55,24 @@ def propose_groups(
         systems = importlib.import_module("ald.baselines.interface")
         proposed, forest = systems.propose(config.system, d1, rates, rngs[0], alpha=config.alpha)
         return forest, proposed
+    away = () if config.search == "paper" else giveaways(d1, rates, config.sign, effect, threads)
+    found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
+    return renumbered(*found, d1, away)
+
+
+def _search(
+    d1: AuditData,
+    rates: RateCounter,
+    effect: float,
+    config: AuditConfig,
+    rngs: Sequence[np.random.Generator],
+    threads: int,
+    progress: Progress,
+    memory_limit: int | None,
+) -> tuple[Forest, Candidates]:
+    """The same among attributes that give nothing away; d1 as counts."""
+    if not d1.attributes:
+        return no_search(d1.n_cells)
     strata = d1.design.strata
     references = 1 if d1.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * d1.n_cells * references))

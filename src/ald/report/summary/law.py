@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ald.profiles import CategoryTable, Profile
 from ald.report.model import Column, Section, Table
 from ald.report.summary.facts import list_assumptions
+from ald.report.summary.giveaways import TITLE as GIVEAWAYS
+from ald.report.summary.giveaways import name_giveaways
 from ald.report.summary.sentences import FURTHER, further, value_of
 from ald.report.summary.table import number, word
 from ald.report.words import count, joined, percent, plain
@@ -157,6 +159,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             + (": " + "; ".join(found) if found else "") + ". Their size and certainty are in the parts before. "
             "They are associations: hypotheses, not verdicts.",
             *([further(audit)] if audit.n_further else []),
+            *([f"{name_giveaways(audit)} More is under {GIVEAWAYS}."] if audit.giveaways else []),
             f"{TO_BE_COMPLETED}whether these disparities are likely to affect health and safety, to harm fundamental "
             "rights or to lead to discrimination that Union law prohibits, and whether outputs of the system influence "
             "its later inputs.",

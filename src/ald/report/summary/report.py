@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ald.report.model import Figure, Report
 from ald.report.summary.cards import make_cards
 from ald.report.summary.facts import list_facts
+from ald.report.summary.giveaways import headline_beside, show_giveaways
 from ald.report.summary.law import profile_sections
 from ald.report.summary.sections import make_sections
-from ald.report.summary.sentences import LIMITATION, among, further, headline, lead
+from ald.report.summary.sentences import LIMITATION, among, further, lead
 from ald.report.summary.table import make_brief_table, make_candidate_records, make_ranked_table, make_records
 from ald.report.words import count
 from ald.results.finding import Finding
@@ -25,7 +27,7 @@ def summarise(audit: Audit) -> Report:
     """The audit in words, numbers and tables."""
     return Report(
         title="Audit for disparities",
-        headline=headline(audit),
+        headline=headline_beside(audit),
         lead=tuple(lead(audit)),
         result=_state_result(audit),
         groups_title=_title_groups(audit),
@@ -33,6 +35,7 @@ def summarise(audit: Audit) -> Report:
         ranking=audit.config.ranking,
         notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
         figures=_count_figures(audit),
+        giveaways=show_giveaways(audit),
         table=make_ranked_table(audit),
         brief=make_brief_table(audit, audit.groups),
         records=make_records(audit),
@@ -75,12 +78,15 @@ def _count_figures(audit: Audit) -> tuple[Figure, ...]:
             Figure(text=f"{len(audit.config.named_groups):,}", label="named groups"),
             Figure(text=f"{len(_find_significant(audit)):,}", label="significant tests"),
         )
+    questions = len(audit.config.notions) * max(len(audit.config.outcomes), 1)
+    told = Counter(condition.attribute for finding in audit.giveaways for condition in finding.criterion)
+    searched = len(data.attributes) - sum(n == questions for n in told.values())
     people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)
     return (
         *people,
         Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
         Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
-        Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
+        Figure(text=f"{searched:,}", label=f"attribute{'' if searched == 1 else 's'} searched"),
         Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
         Figure(
             text=f"{len(audit.groups):,}",

@@ -19,8 +19,8 @@ from ald.report.summary.sentences import (
     unit_of,
 )
 from ald.report.summary.settings import tabulate_settings, tabulate_versions
-from ald.report.summary.table import name, number, text_and_numbers, word
-from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
+from ald.report.summary.table import entries_of, number, text_and_numbers, word
+from ald.report.words import confidence, p_value, percent, plain, readable
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -56,12 +56,7 @@ def _list_further(audit: Audit) -> Section:
     several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     rows = tuple(
         (
-            name(one.criterion),
-            *([word(question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
-            number(one.size, f"{one.size:,}"),
-            number(one.share, percent(one.share)),
-            number(one.psi, signed(one.psi)),
-            number(one.interval[0], interval(one.interval)),
+            *entries_of(one, audit),
             number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
         )
         for one in shown
@@ -89,12 +84,7 @@ def _show_named(audit: Audit) -> Section:
     config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     rows = tuple(
         (
-            name(one.criterion),
-            *([word(question(one.notion, one.outcome, audit).removeprefix(" for "))] if several else []),
-            number(one.size, f"{one.size:,}"),
-            number(one.share, percent(one.share)),
-            number(one.psi, signed(one.psi)),
-            number(one.interval[0], interval(one.interval)),
+            *entries_of(one, audit),
             word(_pair_rates(one)),
             number(_only_ratio(one), plain(_only_ratio(one), 2) if len(one.ratios) == 1 else ""),
             word(one.test),

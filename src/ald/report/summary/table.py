@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ald.groups.criterion import Criterion
 from ald.notions import Notion, Rate
 from ald.report.model import Column, Entry, Records, Table
+from ald.report.summary.sentences import question
 from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
 from ald.results.finding import Finding
 
@@ -45,6 +46,20 @@ def number(value: float | None, text: str) -> Entry:
 def name(criterion: Criterion) -> Entry:
     """A group as an entry of a table."""
     return Entry(text=str(readable(criterion)), value=str(criterion))
+
+
+def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
+    """Which group, of several questions for which one, how many people, and by how much they differ."""
+    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    about = question(finding.notion, finding.outcome, audit).removeprefix(" for ")
+    return (
+        name(finding.criterion),
+        *([word(about)] if several else []),
+        number(finding.size, f"{finding.size:,}"),
+        number(finding.share, percent(finding.share)),
+        number(finding.psi, signed(finding.psi)),
+        number(finding.interval[0], interval(finding.interval)),
+    )
 
 
 def text_and_numbers(*heads: str) -> tuple[Column, ...]:
@@ -117,11 +132,18 @@ def _make_fields(audit: Audit) -> list[Field]:
 
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
-    """How many groups are significant, the same in every row: so a table by itself says that it is not all."""
+    """How many groups are significant, and how many columns give the outcome away, the same in every row.
+
+    So a table by itself says that it is not all.
+    """
     if not audit.config.searches:
         return []
     n = len(audit.significant)
-    return [Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: "")]
+    away = len(audit.giveaways)
+    return [
+        Field(key="significant_groups", header="", value=lambda _: n, text=lambda _: ""),
+        Field(key="giveaways", header="", value=lambda _: away, text=lambda _: ""),
+    ]
 
 
 def _make_rate_field(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Field:

@@ -1,0 +1,84 @@
+"""Columns that give the outcome away, as reports show them: a sentence for the headline, and a section of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.report.model import Column, Section, Table
+from ald.report.summary.sentences import headline, question, unit_of
+from ald.report.summary.table import entries_of, number, word
+from ald.report.words import confidence, p_value, percent, readable
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+TITLE = "Columns that give the outcome away"
+
+
+def headline_beside(audit: Audit) -> str:
+    """The headline, after the columns that give the outcome away, if there are any."""
+    if not audit.giveaways:
+        return headline(audit)
+    apart = "it" if len(audit.giveaways) == 1 else "them"
+    return f"{name_giveaways(audit)} Apart from {apart}, a{headline(audit).removeprefix('A')}"
+
+
+def name_giveaways(audit: Audit) -> str:
+    """Which columns give the outcome away, in a sentence."""
+    first, n = audit.giveaways[0], len(audit.giveaways)
+    condition, rates = readable(first.criterion), _compare_rates(first, audit)
+    if n == 1:
+        about = question(first.notion, first.outcome, audit)
+        return f"{condition} gives the outcome away{about} ({rates}): a copy of it, or the rule itself?"
+    return f"{n:,} columns give the outcome away, first of all {condition} ({rates}): copies of it, or the rule itself?"
+
+
+def show_giveaways(audit: Audit) -> Section | None:
+    """The conditions with the gaps that D2 shows, and what to make of them."""
+    found = audit.giveaways
+    if not found:
+        return None
+    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    rows = tuple(
+        (
+            *entries_of(one, audit),
+            word(_compare_rates(one, audit)),
+            number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+        )
+        for one in found
+    )
+    about = [Column(key="question", header="about", is_number=False)] if several else []
+    heads = (
+        Column(key="criterion", header="group", is_number=False),
+        *about,
+        Column(key="people", header=unit_of(audit)),
+        Column(key="share", header="share"),
+        Column(key="psi", header="psi"),
+        Column(key="interval", header=f"{confidence(found[0].interval_level)} interval"),
+        Column(key="rates", header="rates inside against outside", is_number=False),
+        Column(key="p_adjusted", header="corrected p"),
+    )
+    one = len(found) == 1
+    return Section(
+        key="giveaways",
+        title=TITLE,
+        paragraphs=(
+            f"One condition on {'this column' if one else 'each of these columns'} tells nearly everyone's outcome. "
+            f"{'The column' if one else 'Each'} may be a copy of the outcome, may have been filled in after it, or may "
+            "be the rule itself. Leave a copy out with exclude (--exclude); a rule is the first disparity to look at.",
+            f"{'The column was' if one else 'The columns were'} judged on the half that was searched, and the search "
+            f"went on without {'it' if one else 'them'}. All numbers are of the half that was kept for the tests; "
+            "p-values are corrected for the number of these columns alone.",
+            *(f"{readable(finding.criterion)}: {finding.undefined}." for finding in found if finding.undefined),
+        ),
+        table=Table(caption="Each condition, and those it holds against everyone else", columns=heads, rows=rows),
+    )
+
+
+def _compare_rates(finding: Finding, audit: Audit) -> str:
+    """Every rate inside and outside, such as: selection rate 0.0% against 100.0%."""
+    return ", ".join(
+        f"{rate.name} {percent(finding.rates_inside[rate.key])} against {percent(finding.rates_outside[rate.key])}"
+        for rate in audit.notion_of(finding).rates
+    )

@@ -1,0 +1,46 @@
+"""Columns that give the outcome away, as findings: what D2 says of the conditions that D1 showed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ald.groups.membership import member_mask
+from ald.groups.rules import decode
+from ald.options import AuditConfig
+from ald.ranking import joined
+from ald.results.candidates import design_details
+from ald.results.finding import Finding, finding
+from ald.results.halving import Halving
+
+
+def list_giveaways(split: Halving, config: AuditConfig) -> tuple[Finding, ...]:
+    """The columns that give the outcome away, question by question, corrected for their own number.
+
+    They are no candidates of the search: their tiny p-values would make its corrected ones smaller.
+    """
+    answers = [(answer, answer.giveaways) for answer in split.answers if answer.giveaways is not None]
+    if not answers:
+        return ()
+    adjusted = joined([found for _, found in answers], config.adjust).log_p_adjusted
+    out: list[Finding] = []
+    for answer, found in answers:
+        assessment = replace(found, log_p_adjusted=adjusted[len(out) : len(out) + len(found)])
+        intervals = assessment.intervals(config.level)
+        out += [
+            finding(
+                decode(criterion, split.d1.attributes),
+                assessment,
+                i,
+                answer.question.cell_names,
+                level=config.level,
+                intervals=intervals,
+                unadjusted=intervals,
+                place=i,
+                outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
+                **design_details(
+                    member_mask(criterion, answer.d2), answer.d2, answer.question.notion, config, split.strata
+                ),
+            )
+            for i, criterion in enumerate(answer.proposed.giveaways)
+        ]
+    return tuple(out)
