@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.fingerprint import seen
 from ald.data.inputs.memory import parse_size
@@ -21,6 +22,7 @@ from ald.questions import joint_cells
 from ald.results.audit import Audit
 
 
+@either_spelling
 def audit(
     data: Any = None,
     *,
@@ -117,6 +119,7 @@ def audit(
     return _audit(**locals(), search=True)
 
 
+@either_spelling
 def assess(
     data: Any,
     groups: str | Criterion | Sequence[str | Criterion],

@@ -67,7 +67,7 @@ def _duration(seconds: float) -> str:
 @click.option("--prediction", "predictions", multiple=True, help="Column of a model's predictions; twice, the model in "
               "use first.")  # fmt: skip
 @click.option("--truth", required=True, help="Column of what was true.")
-@click.option("--favourable", help="The positive value (not needed for 0/1 and true/false).")
+@click.option("--favourable", "--favorable", help="The positive value (not needed for 0/1 and true/false).")
 @click.option("--attributes", help="Columns that may describe groups, separated by commas.  [default: others]")
 @click.option("--weights", help="Column that says how many people a row stands for.")
 @click.option("--notion", default="equalized odds", show_default=True, help="Fairness notion.")

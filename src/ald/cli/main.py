@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ald._core.spelling import british
 from ald._core.version import __version__
 from ald.cli import commands
 from ald.errors import AldError, CriterionError, InputError, SettingError, nearest
@@ -52,6 +53,7 @@ _TEST_KEYS = {
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ald", message="%(prog)s %(version)s")
 def cli() -> None:
     """ALD: which groups of people get disparate outcomes, how large is the disparity, and how sure are we?"""
 
@@ -132,7 +134,7 @@ def _data_options(command: Command) -> Command:
     """The options that say what is compared with what; their names are those of `ald.audit`."""
     return _options(command, [
         click.option("--outcome", multiple=True, help="Column to audit. May be repeated."),
-        click.option("--favourable", multiple=True, metavar="VALUE",
+        click.option("--favourable", "--favorable", multiple=True, metavar="VALUE",
                      help="Its value that is good for people (of 0/1 and true/false needed with --direction only); of "
                      "several outcomes OUTCOME=VALUE, repeated."),
         click.option("--prediction", help="Column of predictions; with --truth, instead of --outcome. Their favourable "
@@ -343,13 +345,19 @@ def notions() -> None:
     """List the fairness notions."""
     from rich.table import Table
 
-    from ald.notions import NOTIONS
+    from ald.notions import ALIASES, NOTIONS
 
     table = Table("notion", "rates compared", "asks for", "needs")
     for notion in NOTIONS.values():
         rates = ", ".join(f"{rate.name} ({rate.key})" for rate in notion.rates)
-        table.add_row(notion.name, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome")
+        also = ", ".join(alias for alias, name in ALIASES.items() if name == notion.name)
+        table.add_row(
+            notion.name, also, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome"
+        )
     _console().print(table)
+    for notion in NOTIONS:
+        also = ", ".join(alias for alias, name in ALIASES.items() if name == notion)
+        _console().print(f"{notion} is also called {also}.")
 
 
 @cli.command()
@@ -423,6 +431,7 @@ def _read_config(path: str | None) -> dict[str, Any]:
         raise InputError(f"there is no config file {path!r}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the config file {path!r} is not valid TOML: {error}") from None
+    settings = british(settings)
     for key, value in settings.items():
         if key not in _CONFIG_KEYS:
             raise SettingError(f"the config file {path!r} has an unknown option {key!r}. {nearest(key, _CONFIG_KEYS)}")

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.spelling import either_spelling
 from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
 from ald.data.coded import AuditData, merge
 from ald.data.columns import from_levels
 from ald.data.inputs.sources import load
-from ald.data.outcomes import favourable_rows
+from ald.data.outcomes import favourable_rows, known_outcomes
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
-from ald.data.table import Table
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion, visible
 from ald.groups.membership import count_members
@@ -214,6 +214,7 @@ def _plain(group: ChangedGroup) -> dict[str, Any]:
     }
 
 
+@either_spelling
 def compare(
     data: Any,
     *,
@@ -282,11 +283,13 @@ def _paired(data: Any, roles: Roles, second: str) -> tuple[AuditData, DataSummar
         raise SettingError(f"column {second!r} cannot be both a prediction and something else")
     needed = roles.needed
     table = load(data, None if needed is None else (*needed, second))
+    known, left_out = known_outcomes(table, (*roles.outcome_columns, second))
+    table = table if known is None else replace(table.take(known), notes=tuple(left_out))
     predicted = favourable_rows(table[second], roles.favourable, "prediction")
     plain = from_levels(second, predicted.astype(np.int64), ("false", "true"), kind="boolean")
     wanted = None if roles.attributes is None else (*roles.attributes, second)
-    columns = Table(columns={**table.columns, second: plain}, n_rows=table.n_rows, source=table.source)
-    prepared = prepare(columns, replace(roles, attributes=wanted), CELLS)
+    table = replace(table, columns={**table.columns, second: plain})
+    prepared = prepare(table, replace(roles, attributes=wanted), CELLS)
     names = [attribute.name for attribute in prepared.data.attributes]
     at = names.index(second)
     kept = [a for a in range(len(names)) if a != at]

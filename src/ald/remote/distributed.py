@@ -20,6 +20,7 @@ from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
+from ald.data.outcomes import left_out_note
 from ald.data.prepare import DataSummary
 from ald.data.roles import Roles
 from ald.errors import SettingError
@@ -168,17 +169,21 @@ class _Audit:
         return Distributed(summary=self._summary(spread, copies), split=split, details=self._details(split))
 
     def _summary(self, spread: Spread, copies: Sequence[str]) -> DataSummary:
-        total = sum(self.totals)
+        total = self.totals[0] + self.totals[1]
         note = (
             f"about {spread.cells:,} different rows do not fit into the memory: they were counted where they are, "
             "halves and samples were drawn by hash"
         )
         if self.config.explores and self.share < 1.0:
             note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
+        rows = int(total.sum())
+        gone = spread.rows - rows
+        left_out = [left_out_note(gone, spread.rows, self.config.outcome_columns)] if gone else []
         return replace(
             self.summary,
+            rows=rows,
             cells={name: int(n) for name, n in zip(self.summary.cells, total, strict=True)},
-            warnings=(*self.summary.warnings, *copies, note),
+            warnings=(*self.summary.warnings, *left_out, *copies, note),
         )
 
     def _details(self, split: Split) -> Details:

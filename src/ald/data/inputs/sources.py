@@ -16,6 +16,7 @@ from ald.data.inputs.fingerprint import seen
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
+from ald.data.words import with_words
 from ald.errors import InputError, SettingError, shorten
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
@@ -27,13 +28,23 @@ def _is_database(data: Any) -> bool:
     return isinstance(data, str) and is_address(data)
 
 
-def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+def load(
+    data: Any,
+    only: Sequence[str] | None = None,
+    reading: Reading | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+) -> Table:
     """The data as a table: of all columns, or of only some (an error if one of them is missing).
 
-    reading: how to read data that may be large; without it, every row is read as it stands.
+    reading: how to read data that may be large; without it, every row is read as it stands. kinds: of columns, if not
+    those of `reading`.
     """
     if isinstance(data, Table):
         return data
+    return with_words(_loaded(data, only, reading), (reading or Reading()).kinds if kinds is None else kinds)
+
+
+def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Table:
     query = None if reading is None else reading.query
     if _is_database(data):
         from ald.data.inputs.database import read_query
