@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
+    from ald.looking import look
     from ald.notions import NOTIONS, Notion, Rate
     from ald.options import AuditConfig
     from ald.results.audit import Audit
     from ald.results.finding import Finding
+    from ald.results.look import Look
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
@@ -36,6 +38,7 @@ _HOMES = {
     "InputError": "ald.errors",
     "Interval": "ald.groups.criterion",
     "Levels": "ald.groups.criterion",
+    "Look": "ald.results.look",
     "Notion": "ald.notions",
     "Rate": "ald.notions",
     "SettingError": "ald.errors",
@@ -43,6 +46,7 @@ _HOMES = {
     "audit": "ald.auditing",
     "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
+    "look": "ald.looking",
 }
 
 __all__ = [
@@ -58,6 +62,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Levels",
+    "Look",
     "Notion",
     "Rate",
     "SettingError",
@@ -66,6 +71,7 @@ __all__ = [
     "audit",
     "compare",
     "datasets",
+    "look",
 ]
 
 

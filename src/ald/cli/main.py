@@ -17,6 +17,7 @@ import click
 from ald._core.spelling import british
 from ald._core.version import __version__
 from ald.cli import commands
+from ald.cli.look import look
 from ald.errors import AldError, CriterionError, InputError, SettingError, nearest
 
 if TYPE_CHECKING:
@@ -355,9 +356,9 @@ def notions() -> None:
             notion.name, also, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome"
         )
     _console().print(table)
-    for notion in NOTIONS:
-        also = ", ".join(alias for alias, name in ALIASES.items() if name == notion)
-        _console().print(f"{notion} is also called {also}.")
+    for name in NOTIONS:
+        also = ", ".join(alias for alias, own in ALIASES.items() if own == name)
+        _console().print(f"{name} is also called {also}.")
 
 
 @cli.command()
@@ -372,7 +373,7 @@ def _keep_input(path: str, source: str, what: str) -> None:
         raise SettingError(f"the report {path!r} would overwrite the {what}")
 
 
-for command in commands.ALL:
+for command in (*commands.ALL, look):
     cli.add_command(command)
 
 

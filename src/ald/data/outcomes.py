@@ -67,8 +67,9 @@ def left_out_note(gone: int, rows: int, names: Sequence[str]) -> str:
     """What is said of rows without an outcome."""
     shown = " or ".join(repr(shorten(name)) for name in names)
     return (
-        f"{gone:,} of {rows:,} rows have no value of {shown} and were left out: if they differ from the others, this "
-        "audit does not show it. To count them, fill the missing values in."
+        f"{gone:,} of {rows:,} rows {'has' if gone == 1 else 'have'} no value of {shown} and "
+        f"{'was' if gone == 1 else 'were'} left out: if the people concerned differ from the others, this audit does "
+        "not show it. To count them, fill the missing values in."
     )
 
 
@@ -112,7 +113,7 @@ def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
     out = []
     for name in dict.fromkeys(roles.outcome_columns):
         positive = _favourable_word(table[name], roles.favourable_of(name), roles.role_of(name))
-        negative = " or ".join(_some([shorten(word) for word in table[name].words() if word != positive]))
+        negative = " or ".join(some([shorten(word) for word in table[name].words() if word != positive]))
         out.append(OutcomeSummary(name=name, negative=negative, positive=positive))
     return tuple(out)
 
@@ -156,10 +157,10 @@ def _shown(column: Column) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return ", ".join(_some([repr(shorten(word)) for word in words]))
+    return ", ".join(some([repr(shorten(word)) for word in words]))
 
 
-def _some(words: Sequence[str], limit: int = 8) -> list[str]:
+def some(words: Sequence[str], limit: int = 8) -> list[str]:
     """The words, of very many the first ones and how many they are."""
     return list(words) if len(words) <= limit else [*words[:limit], f"... ({len(words):,} values)"]
 
@@ -188,9 +189,9 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
     if favourable is None:
         raise ColumnError(
-            f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)}).{hint} Say which one is "
-            f"favourable, such as favourable={words[0]!r} (command line: --favourable {words[0]!r}): it is then "
-            "compared with all others."
+            f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)}); it must have two.{hint} "
+            "Turn it into a yes/no column first, or say which value is favourable, to compare it with all others: "
+            f"favourable={words[0]!r} (command line: --favourable {words[0]!r})."
         )
     if similar:
         raise ColumnError(
@@ -199,13 +200,21 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
         )
 
 
+def counted_value(column: Column) -> str | None:
+    """The value that counts if nobody says which one does: 1 of 0 and 1, true of true and false; None of others."""
+    folded = {word.casefold(): word for word in column.words()}
+    for positive, negative in (("1", "0"), ("true", "false")):
+        if set(folded) <= {positive, negative}:
+            return folded.get(positive, positive)
+    return None
+
+
 def _favourable_word(column: Column, favourable: Any, role: str) -> str:
     words = column.words()
     if favourable is None:
-        folded = {word.casefold(): word for word in words}
-        for positive, negative in (("1", "0"), ("true", "false")):
-            if set(folded) <= {positive, negative}:
-                return folded.get(positive, positive)
+        counted = counted_value(column)
+        if counted is not None:
+            return counted
         raise ColumnError(f"which value of {role} {column.name!r} is the favourable one? {_choices(column)}")
     word = as_word(favourable)
     folded = {candidate.casefold(): candidate for candidate in words}

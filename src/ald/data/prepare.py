@@ -217,7 +217,7 @@ def audited(
         if name in roles.given and not roles.given_in_criteria:
             reason = "legitimate factor: people are compared within its strata"
         else:
-            reason, hint = _judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
+            reason, hint = judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
             hints += [hint] if hint and roles.cluster is None else []
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
@@ -229,7 +229,7 @@ def audited(
     return columns, left_out, hints
 
 
-def _judged(column: Column, counts: IntArray | None, total: int, wanted: bool) -> tuple[str, str]:
+def judged(column: Column, counts: IntArray | None, total: int, wanted: bool = False) -> tuple[str, str]:
     """Why a column is left out, and what to do if its values stand for people with several rows; or empty."""
     n_missing = int(column.missing.sum()) if counts is None else int(counts[column.missing].sum())
     distinct = column.n_codes

@@ -32,7 +32,7 @@ _LONG = 240
 def audit_html(audit: Audit) -> str:
     """The headline, the picture and the table of listed groups, and what to do next."""
     report = summarise(audit)
-    return _fragment(
+    return fragment(
         element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
         element("p", report.result),
         draw_groups(report, _WIDTH) if report.cards else None,
@@ -55,7 +55,7 @@ def audit_html(audit: Audit) -> str:
 def finding_html(audit: Audit, finding: Finding) -> str:
     """The finding in sentences and numbers, and what to do next."""
     said = statement(finding, audit)
-    return _fragment(
+    return fragment(
         element("p", shortened(f"{said[0].upper()}{said[1:]}.", 2 * _LONG), class_="headline"),
         element("p", magnitude(finding, audit)),
         element("p", certainty(finding, audit)),
@@ -97,7 +97,8 @@ def _class(cell: Cell) -> str | None:
     return ("number short" if cell.is_short else "number") if cell.is_number else None
 
 
-def _fragment(*content: Content) -> str:
+def fragment(*content: Content) -> str:
+    """Content with the notebook's rules, in an element of its own."""
     rules = resources.files("ald.report").joinpath("static/notebook.css").read_text("utf-8")
     style = Markup(f"<style>{resolved(rules + style_sheet(), LIGHT)}</style>")
     return element("div", style, *content, class_="ald-notebook")
