@@ -12,8 +12,8 @@ import ald
 
 PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
-    "Finding", "InputError", "Interval", "Levels", "Notion", "Rate", "SettingError", "__version__", "assess",
-    "audit", "compare", "datasets",
+    "Finding", "InputError", "Interval", "Levels", "Look", "Notion", "Rate", "SettingError", "__version__", "assess",
+    "audit", "compare", "datasets", "look",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -71,7 +71,7 @@ def look(
         raise InputError(f"{table.source} has no rows")
     guess = _asked(table, favourable, outcome=outcome, prediction=prediction, truth=truth) or audited_columns(table)
     left_out, hints = _left_out(table, guess)
-    parts = tuple(_parts(table, guess, hints))
+    parts = tuple(_parts(table, guess, hints, {entry.name for entry in left_out}))
     telling = [part.column for part in parts if part.part == _TELLS]
     warnings, cells = _prepared(table, guess, telling)
     options = _options(table, guess, telling)
@@ -157,7 +157,7 @@ def _left_out(table: Table, guess: Guess | None) -> tuple[tuple[LeftOut, ...], d
     return tuple(out), hints
 
 
-def _parts(table: Table, guess: Guess | None, hints: dict[str, str]) -> Iterator[Part]:
+def _parts(table: Table, guess: Guess | None, hints: Collection[str], left_out: Collection[str]) -> Iterator[Part]:
     """What the columns may be."""
     taken = guess.parts if guess else {}
     for part, name in taken.items():
@@ -168,7 +168,7 @@ def _parts(table: Table, guess: Guess | None, hints: dict[str, str]) -> Iterator
         if name in taken.values():
             continue
         weights = weights_kind(column)
-        if guess is not None and column.n_codes > 1 and name not in hints and _tells(column, table, guess):
+        if guess is not None and name not in left_out and _tells(column, table, guess):
             yield Part(
                 part=_TELLS,
                 column=name,
