@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ald
 from ald.report.look import histogram, look_html, look_text
 from tests.tables import decisions
@@ -41,3 +43,9 @@ def test_hostile_names_stay_text() -> None:
     assert "&lt;script&gt;" in html
     assert "\u202e" not in html + look_text(seen)
     assert seen._repr_html_() == html
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    """The documentation shows a look as it is printed."""
+    page = (Path(__file__).parents[2] / "docs" / "look.md").read_text("utf-8")
+    assert f"```text\n{ald.look(ald.datasets.load_berkeley())}\n```" in page
