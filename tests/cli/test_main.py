@@ -828,3 +828,14 @@ def test_engines(run: Any, file: Path) -> None:
     unknown = run("audit", file, *asked, "--engine", "sparck")
     assert (unknown.code, unknown.out) == (2, "")
     assert "Did you mean 'spark'?" in unknown.err
+
+
+def test_american_spelling(run: Any, file: Path, tmp_path: Path) -> None:
+    """`favorable` is `favourable` as an option and in a config file; both together are an error."""
+    config = tmp_path / "audit.toml"
+    config.write_text('outcome = "y"\nfavorable = "1"\n')
+    expected = run("audit", file, "--outcome", "y", "--favourable", "1", "--trees", "2", "--format", "json").out
+    for options in (["--config", config], ["--outcome", "y", "--favorable", "1"]):
+        assert run("audit", file, *options, "--trees", "2", "--format", "json").out == expected
+    config.write_text('favourable = "1"\nfavorable = "1"\n')
+    assert "give favourable or favorable, not both" in run("audit", file, "--config", config).err

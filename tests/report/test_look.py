@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 import ald
 from ald.report.look import histogram, look_html, look_text
 from tests.tables import decisions
@@ -17,7 +19,13 @@ def test_histograms() -> None:
 
 def test_text_fits_a_terminal() -> None:
     """No line but those to be copied is wider than 80 columns, whatever the names."""
-    data = decisions() | {"x" * 200: ["y" * 300, "n" * 300] * 400, "z": [1e300, -1e-300] * 400}
+    numbers = np.random.default_rng(0).normal(size=800)
+    data = decisions() | {
+        "x" * 200: ["y" * 300, "n" * 300] * 400,
+        "z" * 30: (numbers * 1e300).tolist(),
+        "t" * 30: (np.datetime64("2020-01-01T01:02:03.5") + np.arange(800)).tolist(),
+        "w" * 30: [f"{'w' * 20}{i % 7}" for i in range(800)],
+    }
     lines = look_text(ald.look(data)).split("\n")
     at = lines.index("Next")
     assert max(map(len, lines[:at])) <= 80

@@ -113,7 +113,8 @@ def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
     out = []
     for name in dict.fromkeys(roles.outcome_columns):
         positive = _favourable_word(table[name], roles.favourable_of(name), roles.role_of(name))
-        negative = " or ".join(some([shorten(word) for word in table[name].words() if word != positive]))
+        others = [word for word in table[name].words() if word != positive]
+        negative = others[0] if len(others) == 1 else " or ".join(some([shorten(word) for word in others]))
         out.append(OutcomeSummary(name=name, negative=negative, positive=positive))
     return tuple(out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from ald.groups.criterion import visible
 from ald.report.markup import Markup, element
@@ -14,12 +15,13 @@ from ald.report.words import joined, percent, points, shortened
 from ald.results.look import ColumnLook, Look
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-# Columns of the terminal: for a name, for values, and for all.
-_NAME, _VALUES, _WIDTH = 20, 40, 80
+# Columns of the terminal: for a name, for values, for all; and for an end of a range of numbers or dates.
+_NAME, _VALUES, _WIDTH = 19, 30, 80
+_END = 10
 _GUESSES = "Guessed from names and values: check them."
 
 
-def histogram(counts: tuple[int, ...]) -> str:
+def histogram(counts: Sequence[int]) -> str:
     """Counts as blocks of up to full height; whatever is not 0 is seen.
 
     >>> histogram((0, 1, 50, 100))
@@ -32,16 +34,16 @@ def histogram(counts: tuple[int, ...]) -> str:
 def values(column: ColumnLook) -> str:
     """The range and histogram of numbers, or the most frequent values, as many as there is room for."""
     if column.histogram:
-        low, high = (shortened(end or "", 10 if column.kind == "numeric" else 19) for end in (column.low, column.high))
-        return f"{low} {histogram(column.histogram)} {high}"
-    shown: list[str] = []
-    for one in column.levels:
-        shown.append(f"{shortened(one.level, 16)} {one.rows:,}")
-        if len(", ".join(shown)) > _VALUES - 10 and len(shown) > 1:
-            shown.pop()
-            break
-    more = column.distinct - len(shown)
-    return ", ".join([*shown, f"{more:,} more"] if more else shown)
+        low, high = (shortened((end or "").partition(" ")[0], _END) for end in (column.low, column.high))
+        pairs = zip(column.histogram[::2], column.histogram[1::2], strict=True)
+        return f"{low} {histogram([sum(pair) for pair in pairs])} {high}"
+    shown = [f"{shortened(one.level, 12)} {one.rows:,}" for one in column.levels]
+    for n in range(len(shown), 0, -1):
+        more = column.distinct - n
+        text = ", ".join([*shown[:n], f"{more:,} more"] if more else shown[:n])
+        if len(text) <= _VALUES:
+            return text
+    return shortened(", ".join(shown[:1]), _VALUES)
 
 
 def sections(look: Look) -> tuple[Section, ...]:
