@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 import ald
 import ald.results.finding
+from ald.cli import main as cli
 from ald.cli.main import commands
-from ald.cli.main import main as cli
 from tests.tables import decisions, hostile, people, write_csv
 
 
