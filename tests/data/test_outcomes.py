@@ -101,6 +101,13 @@ def test_which_of_several_values() -> None:
         cells({"y": STATUS}, outcome="y")
 
 
+def test_numbers_are_cut_by_people() -> None:
+    """One of a few grades may count against the others; one of many numbers may not."""
+    assert cells({"y": [1, 2, 3]}, outcome="y", favourable=3) == [0, 0, 1]
+    with pytest.raises(ColumnError, match="has 11 different values.*it must have two. Turn it into a yes/no column"):
+        cells({"y": list(range(11))}, outcome="y", favourable=3)
+
+
 def test_known_outcomes() -> None:
     """Rows without an outcome are told apart and counted by rows of the data; if all are, that is an error."""
     table = load({"y": [1, None, 0, "N/A"], "z": [None, 1, 0, 1]})

@@ -10,13 +10,15 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, ByteArray, IntArray
 from ald.data import checks
-from ald.data.columns import Column, as_word
+from ald.data.columns import Column, as_word, is_interval_kind
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, SettingError, nearest, shorten
 
 # Outcomes share the 256 confusion cells that a row's byte can name.
 MOST_OUTCOMES = 6
+# Of numbers with more values than this, one against all others is no question that anybody asks.
+_MOST_NUMBERS = 10
 
 
 def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[ByteArray, list[str]]:
@@ -188,17 +190,16 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     words = column.words()
     similar = [group for group in checks.similar_words(words) if favourable is None or as_word(favourable) in group]
     hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
+    found = f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)})"
+    if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
+        raise ColumnError(f"{found}; it must have two. Turn it into a yes/no column first: is it large enough, or not?")
     if favourable is None:
         raise ColumnError(
-            f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)}); it must have two.{hint} "
-            "Turn it into a yes/no column first, or say which value is favourable, to compare it with all others: "
-            f"favourable={words[0]!r} (command line: --favourable {words[0]!r})."
+            f"{found}; it must have two.{hint} Turn it into a yes/no column first, or say which value is favourable, to "
+            f"compare it with all others: favourable={words[0]!r} (command line: --favourable {words[0]!r})."
         )
     if similar:
-        raise ColumnError(
-            f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)}).{hint} Unify them "
-            "first: otherwise they count as opposites."
-        )
+        raise ColumnError(f"{found}.{hint} Unify them first: otherwise they count as opposites.")
 
 
 def counted_value(column: Column) -> str | None:
