@@ -104,7 +104,7 @@ def test_which_of_several_values() -> None:
 def test_numbers_are_cut_by_people() -> None:
     """One of a few grades may count against the others; one of many numbers may not."""
     assert cells({"y": [1, 2, 3]}, outcome="y", favourable=3) == [0, 0, 1]
-    with pytest.raises(ColumnError, match="has 11 different values.*it must have two. Turn it into a yes/no column"):
+    with pytest.raises(ColumnError, match=r"has 11 different values.*it must have two\. Turn it into a yes/no column"):
         cells({"y": list(range(11))}, outcome="y", favourable=3)
 
 

@@ -195,8 +195,8 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
         raise ColumnError(f"{found}; it must have two. Turn it into a yes/no column first: is it large enough, or not?")
     if favourable is None:
         raise ColumnError(
-            f"{found}; it must have two.{hint} Turn it into a yes/no column first, or say which value is favourable, to "
-            f"compare it with all others: favourable={words[0]!r} (command line: --favourable {words[0]!r})."
+            f"{found}; it must have two.{hint} Turn it into a yes/no column first, or say which value is favourable, "
+            f"to compare it with all others: favourable={words[0]!r} (command line: --favourable {words[0]!r})."
         )
     if similar:
         raise ColumnError(f"{found}.{hint} Unify them first: otherwise they count as opposites.")
