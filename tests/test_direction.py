@@ -208,7 +208,8 @@ def test_signs_of_notions(notion: str) -> None:
     rates = {
         side: {
             "selection": (c["tp"] + c["fp"]) / 200, "fpr": c["fp"] / 100, "fnr": c["fn"] / 100, "tpr": c["tp"] / 100,
-            "precision": c["tp"] / (c["tp"] + c["fp"]), "accuracy": (c["tp"] + c["tn"]) / 200,
+            "precision": c["tp"] / (c["tp"] + c["fp"]), "for": c["fn"] / (c["fn"] + c["tn"]),
+            "accuracy": (c["tp"] + c["tn"]) / 200,
         }
         for side, c in counts.items()
     }  # fmt: skip

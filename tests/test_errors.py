@@ -60,7 +60,7 @@ def test_shortening(text: str, limit: int) -> None:
         ({"alpha": float("nan")}, "alpha must be above 0"),
         ({"level": 1.5}, "level must be above 0 and at most 1, not 1.5"),
         ({"level": "a"}, "level must be above 0"),
-        ({"notion": "parity"}, "unknown notion 'parity'. Did you mean"),
+        ({"notion": "statistical party"}, "unknown notion 'statistical party'. Did you mean 'statistical parity'"),
     ],
 )
 def test_bad_settings(options: dict[str, object], problem: str) -> None:

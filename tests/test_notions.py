@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import NOTIONS, Notion, Rate, SettingError
-from ald.notions import CELLS, RateCounter, get_notion
+from ald.notions import ALIASES, CELLS, RateCounter, get_notion
 from tests.tables import decisions
 
 CELL_SETS = st.sets(st.sampled_from(CELLS), min_size=1)
@@ -51,6 +51,7 @@ def test_unknown_cells() -> None:
         ("predictive equality", True, True),
         ("false negative rate", True, True),
         ("predictive parity", True, True),
+        ("sufficiency", True, True),
         ("accuracy", True, True),
     ],
 )
@@ -69,6 +70,37 @@ def test_unknown_notions() -> None:
     """An unknown name is an error that offers the nearest."""
     with pytest.raises(SettingError, match=r"unknown notion 'equal odds'. Did you mean 'equalized odds'"):
         get_notion("equal odds")
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_other_names(name: str) -> None:
+    """Every other name in use is that of one of the notions, and none of a notion itself."""
+    assert get_notion(name.title()) is NOTIONS[ALIASES[name]]
+    assert name not in NOTIONS
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity", ""],
+)
+def test_other_questions_are_not_offered(name: str) -> None:
+    """A name of a question that no notion asks is an error that lists all notions and suggests none."""
+    with pytest.raises(SettingError, match=rf"unknown notion '{name}'. Available: 'statistical parity'"):
+        get_notion(name)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("demografic parity", "demographic parity"), ("seperation", "separation")])
+def test_names_spelt_wrong(name: str, meant: str) -> None:
+    """Of a name that is spelt wrong the right spelling is offered, also of other names."""
+    with pytest.raises(SettingError, match=f"Did you mean '{meant}'"):
+        get_notion(name)
+
+
+def test_sufficiency() -> None:
+    """Sufficiency compares who turned out positive, among those predicted so and among those who were not."""
+    rates = {rate.key: (rate.hit_cells, rate.base_cells) for rate in NOTIONS["sufficiency"].rates}
+    tn, fp, fn, tp = range(4)
+    assert rates == {"precision": ({tp}, {tp, fp}), "for": ({fn}, {fn, tn})}
 
 
 def test_notions_without_rates() -> None:

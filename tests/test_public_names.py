@@ -12,8 +12,8 @@ import ald
 
 PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
-    "Finding", "Given", "InputError", "Interval", "Levels", "Notion", "Rate", "Search", "SettingError", "Source",
-    "Split", "SurveyWeights", "__version__", "audit", "compare", "datasets", "profile", "source",
+    "Finding", "Given", "InputError", "Interval", "Levels", "Look", "Notion", "Rate", "Search", "SettingError",
+    "Source", "Split", "SurveyWeights", "__version__", "audit", "compare", "datasets", "look", "profile", "source",
 }  # fmt: skip
 
 

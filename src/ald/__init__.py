@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
+    from ald.looking import look
     from ald.notions import NOTIONS, Notion, Rate
     from ald.options import AuditConfig
     from ald.options.objects import Given, Search, Source, Split, SurveyWeights, source
     from ald.results.audit import Audit
     from ald.results.finding import Finding
+    from ald.results.look import Look
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
+    "NOTIONS": "ald.notions",
     "AldError": "ald.errors",
     "Audit": "ald.results.audit",
     "AuditConfig": "ald.options",
@@ -37,7 +40,7 @@ _HOMES = {
     "InputError": "ald.errors",
     "Interval": "ald.groups.criterion",
     "Levels": "ald.groups.criterion",
-    "NOTIONS": "ald.notions",
+    "Look": "ald.results.look",
     "Notion": "ald.notions",
     "Rate": "ald.notions",
     "Search": "ald.options.objects",
@@ -48,6 +51,7 @@ _HOMES = {
     "audit": "ald.auditing",
     "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
+    "look": "ald.looking",
     "profile": "ald.auditing",
     "source": "ald.options.objects",
 }
@@ -66,6 +70,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Levels",
+    "Look",
     "Notion",
     "Rate",
     "Search",
@@ -77,6 +82,7 @@ __all__ = [
     "audit",
     "compare",
     "datasets",
+    "look",
     "profile",
     "source",
 ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any, Literal
 
+from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.arrays import place_arrays
 from ald.data.inputs.fingerprint import seen
@@ -24,6 +25,7 @@ from ald.questions import joint_cells
 from ald.results.audit import Audit
 
 
+@either_spelling
 def audit(
     data: Any = None,
     *,
@@ -96,6 +98,7 @@ def audit(
     return audit_with(options_of(locals()))
 
 
+@either_spelling
 def profile(name: str, data: Any = None, *, columns: Mapping[str, str] | None = None, **options: Any) -> Audit:
     """An audit that also counts what a law asks for, on everyone in the data: its `profile` (docs/profiles.md).
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import combinations
 
 import numpy as np
@@ -148,6 +149,8 @@ FNR = Rate("fnr", "false negative rate", hits="fn", base="fn tp", better="lower"
 TPR = Rate("tpr", "true positive rate", hits="tp", base="tp fn")
 # Where those selected turn out better than others, more was asked of them (the outcome test of Becker 1957).
 PRECISION = Rate("precision", "precision", hits="tp", base="tp fp", better="lower")
+# Likewise where those not selected do: more of them should have been.
+OMISSION = Rate("for", "false omission rate", hits="fn", base="fn tn", better="lower")
 ACCURACY = Rate("accuracy", "accuracy", hits="tp tn")
 ERROR = Rate("error", "error rate", hits="fp fn", better="lower")
 
@@ -160,16 +163,72 @@ NOTIONS = {
         Notion("predictive equality", (FPR,), "equal false positive rates"),
         Notion("false negative rate", (FNR,), "equal false negative rates"),
         Notion("predictive parity", (PRECISION,), "equal precision of positive predictions"),
+        Notion("sufficiency", (PRECISION, OMISSION), "equal precision and equal false omission rates"),
         Notion("accuracy", (ACCURACY,), "equal shares of correct predictions"),
     )
 }
 
 
+# Other names of the same questions.
+ALIASES = {
+    "demographic parity": "statistical parity",
+    "independence": "statistical parity",
+    "disparate impact": "statistical parity",
+    "adverse impact": "statistical parity",
+    "group fairness": "statistical parity",
+    "equal selection rates": "statistical parity",
+    "separation": "equalized odds",
+    "equalised odds": "equalized odds",
+    "disparate mistreatment": "equalized odds",
+    "conditional procedure accuracy equality": "equalized odds",
+    "equality of opportunity": "equal opportunity",
+    "true positive rate": "equal opportunity",
+    "true positive rate parity": "equal opportunity",
+    "false positive rate": "predictive equality",
+    "false positive rate parity": "predictive equality",
+    "false positive error rate balance": "predictive equality",
+    "false negative rate parity": "false negative rate",
+    "false negative error rate balance": "false negative rate",
+    "precision": "predictive parity",
+    "precision parity": "predictive parity",
+    "positive predictive value": "predictive parity",
+    "outcome test": "predictive parity",
+    "conditional use accuracy equality": "sufficiency",
+    "accuracy parity": "accuracy",
+    "accuracy equality": "accuracy",
+    "overall accuracy equality": "accuracy",
+}
+
+# Words at least so alike are one word, spelt wrong.
+_ALIKE = 0.7
+
+
 def get_notion(notion: str | Notion) -> Notion:
-    """The notion of that name (case, hyphens and underscores do not matter), or the notion itself."""
+    """The notion of that name, or of another name in use (case, hyphens and underscores do not matter), or itself.
+
+    >>> get_notion("Demographic Parity").name
+    'statistical parity'
+    """
     if isinstance(notion, Notion):
         return notion
     name = " ".join(str(notion).replace("_", " ").replace("-", " ").casefold().split())
+    name = ALIASES.get(name, name)
     if name not in NOTIONS:
-        raise SettingError(f"unknown notion {str(notion)!r}. {nearest(name, NOTIONS)}")
+        meant = _meant(name)
+        hint = f"Did you mean {meant!r}? " if meant else ""
+        raise SettingError(f"unknown notion {str(notion)!r}. {hint}{nearest('', NOTIONS)}")
     return NOTIONS[name]
+
+
+def _meant(name: str) -> str | None:
+    """The name that is this one but for its spelling: every word must be alike, lest another question is offered."""
+    words = name.split()
+
+    def likeness(known: str) -> float:
+        other = known.split()
+        if len(words) != len(other):
+            return 0.0
+        return min((SequenceMatcher(None, *pair).ratio() for pair in zip(words, other, strict=True)), default=0.0)
+
+    best = max((*NOTIONS, *ALIASES), key=likeness)
+    return best if likeness(best) >= _ALIKE else None

@@ -150,7 +150,7 @@ def count_profile(
         split=None,
     )
     reading = reading_of(wanted, {}, memory_limit, query)
-    table = reduce(stack, (load(part, wanted.needed, reading) for part in parts))
+    table = reduce(stack, (load(part, wanted.needed, reading, roles.kinds or {}) for part in parts))
     for column in columns.values():
         if table[column].n_codes < 2:
             raise SettingError(

@@ -96,7 +96,7 @@ class TestErrors:
             ("x.csv", "y,y\n1,0\n", "more than one column named 'y'"),
             ("x.xyz", "a", "cannot tell the format"),
             ("x.parquet", "abc", "cannot be read as PARQUET"),
-            ("x.csv", "a,y\n" + "1,0\n2,\n" * 50, "50 missing values of 100"),
+            ("x.csv", "a,y\n" + "1,0\n2,\n" * 50, "has the value '0' in every row"),
             ("x.csv", "a,y\n" + "1,0\n2,0\n" * 50, "in every row"),
             ("x.csv", "a,y\n" + "1,0\n1,1\n" * 50, "no attribute is left to audit"),
         ],

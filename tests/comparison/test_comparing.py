@@ -141,6 +141,17 @@ def test_hostile_names_do_not_act() -> None:
     assert "\\|" in found.to_markdown()
 
 
+def test_missing_values_are_left_out() -> None:
+    """People without a prediction of one of the models, or without truth, are left out and counted."""
+    columns = models(3000)
+    for at, name in enumerate(("y", "old", "new")):
+        columns[name] = [None if i % 10 == at else value for i, value in enumerate(columns[name].tolist())]
+    known = np.arange(3000) % 10 > 2
+    found, expected = compared(columns), compared({name: np.array(v, object)[known] for name, v in columns.items()})
+    assert [str(group) for group in found.groups] == [str(group) for group in expected.groups]
+    assert "900 of 3,000 rows have no value of 'old' or 'y' or 'new'" in found.data_summary.warnings[0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from ald import ColumnError, SettingError
 from ald.data.inputs.sources import load
-from ald.data.outcomes import MOST_OUTCOMES, confusion_cells
+from ald.data.outcomes import MOST_OUTCOMES, against_note, confusion_cells, known_outcomes, outcome_summaries
 from ald.data.roles import Roles
 
 
@@ -65,7 +66,7 @@ def test_so_many_outcomes_at_most() -> None:
     ("values", "problem"),
     [
         (["yes", "no", None], "outcome 'z' has 1 missing values of 3"),
-        (["yes", "no", "maybe"], "outcome 'z' has 3 different values"),
+        (["yes", "no", "yes."], "outcome 'z' has 3 different values"),
         (["yes", "yes", "yes"], "outcome 'z' has the value 'yes' in every row"),
     ],
 )
@@ -73,3 +74,48 @@ def test_every_outcome_is_checked(values: list[Any], problem: str) -> None:
     """What is wrong with one of several outcomes is said of that one."""
     with pytest.raises(ColumnError, match=problem):
         cells({"y": [0, 1, 0], "z": values}, outcome=("y", "z"), favourable={"y": 1, "z": "yes"})
+
+
+STATUS = ["granted", "refused", "withdrawn", "granted"]
+
+
+def test_one_value_against_the_rest() -> None:
+    """Of more than two values the favourable one is compared with all others, in outcomes, predictions and truth."""
+    assert cells({"y": STATUS}, outcome="y", favourable="granted") == [1, 0, 0, 1]
+    both = {"p": STATUS, "t": ["refused", "granted", "granted", "granted"]}
+    assert cells(both, prediction="p", truth="t", favourable="granted") == [1, 2, 2, 3]
+
+
+def test_values_against_are_named() -> None:
+    """The summary and a note say what the favourable value was compared with; of two values there is no note."""
+    table = load({"y": STATUS, "z": ["no", "yes", "no", "yes"]})
+    roles = Roles(outcome=("y", "z"), favourable={"y": "granted", "z": "yes"})
+    found = outcome_summaries(table, roles)
+    assert [(one.positive, one.negative) for one in found] == [("granted", "refused or withdrawn"), ("yes", "no")]
+    assert against_note(table, roles) == ["'y' has 3 values. Favourable: 'granted', against 'refused', 'withdrawn'"]
+
+
+def test_which_of_several_values() -> None:
+    """Of more than two values nobody guesses which one counts, and the error says how to name it."""
+    with pytest.raises(ColumnError, match=r"has 3 different values.*favourable='granted'.*--favourable 'granted'"):
+        cells({"y": STATUS}, outcome="y")
+
+
+def test_numbers_are_cut_by_people() -> None:
+    """One of a few grades may count against the others; one of many numbers may not."""
+    assert cells({"y": [1, 2, 3]}, outcome="y", favourable=3) == [0, 0, 1]
+    with pytest.raises(ColumnError, match=r"has 11 different values.*it must have two\. Turn it into a yes/no column"):
+        cells({"y": list(range(11))}, outcome="y", favourable=3)
+
+
+def test_known_outcomes() -> None:
+    """Rows without an outcome are told apart and counted by rows of the data; if all are, that is an error."""
+    table = load({"y": [1, None, 0, "N/A"], "z": [None, 1, 0, 1]})
+    assert known_outcomes(table, ("y",))[0].tolist() == [0, 2]  # type: ignore[union-attr]
+    rows, (warning,) = known_outcomes(replace(table, counts=np.array([1, 5, 10, 20])), ("y", "z"))
+    assert rows is not None
+    assert rows.tolist() == [2]
+    assert "26 of 36 rows have no value of 'y' or 'z' and were left out" in warning
+    assert known_outcomes(load({"y": [0, 1]}), ("y",)) == (None, [])
+    with pytest.raises(ColumnError, match="no row has a value of 'y' and 'z'"):
+        known_outcomes(load({"y": [1, None], "z": [None, 1]}), ("y", "z"))

@@ -146,9 +146,7 @@ class TestOutcome:
             ([1], None, "has the value '1' in every row: there are no differences to locate"),
             (["yes"], "yes", "has the value 'yes' in every row"),
             ([0, 1, 2], None, r"has 3 different values \('0', '1', '2'\); it must have two"),
-            (["a", "b", "c"], "a", "has 3 different values"),
-            ([0, 1, None], None, r"outcome 'y' has 66 missing values of 200\. Remove these rows"),
-            ([None], None, "outcome 'y' has 200 missing values of 200"),
+            ([None], None, "no row has a value of 'y': there is no outcome to audit"),
             (
                 ["yes", "no"],
                 None,
@@ -192,6 +190,26 @@ class TestOutcome:
         roles = Roles(outcome="y", favourable=favourable)
         summary = prepare(load(columns), roles, OUTCOME_CELLS).summary
         assert summary.cells == {"negative": 134, "positive": 66}
+
+    @pytest.mark.parametrize("missing", [None, float("nan"), "N/A", ""])
+    def test_missing_outcomes_are_left_out(self, missing: Any) -> None:
+        """Rows without an outcome are left out, and a warning counts them; the rest is audited as if they were not."""
+        columns = outcome_table(["no", "yes", missing])
+        rest = {name: [v for i, v in enumerate(values) if i % 3 < 2] for name, values in columns.items()}
+        roles = Roles(outcome="y", favourable="yes")
+        found, expected = (prepare(load(each), roles, OUTCOME_CELLS).summary for each in (columns, rest))
+        first, *others = found.warnings
+        assert replace(found, warnings=tuple(others)) == expected
+        assert first.startswith("66 of 200 rows have no value of 'y' and were left out")
+
+    def test_rows_left_out_take_weights_and_halves_with_them(self) -> None:
+        """Weights, clusters and given halves stay with their rows."""
+        columns = outcome_table([0, 1, None, 1]) | {"n": [1, 2, 1000, 4] * 50}
+        roles = Roles(outcome="y", weights="n")
+        half = np.arange(200) % 2
+        found = prepare(load(columns), roles, OUTCOME_CELLS, half=half)
+        assert found.summary.cells == {"negative": 50, "positive": 300}
+        assert found.data.counts[found.data.design.half == 0].sum() == 50
 
     def test_the_unfavourable_value_can_be_audited(self) -> None:
         """Naming the other value turns the cells around."""

@@ -236,3 +236,34 @@ def test_errors_in_words() -> None:
     # Only what is asked about is counted, and that fits.
     asked = ald.audit(dd.from_pandas(frame, npartitions=2), search="none", named_groups="sex = f", outcome="hired")
     assert asked.to_json() == ald.audit(frame, search="none", named_groups="sex = f", outcome="hired").to_json()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"outcome": "hired", "favourable": "yes"},
+        {"prediction": "hired", "truth": "able", "favourable": "yes", "notion": "sufficiency"},
+    ],
+)
+@pytest.mark.usefixtures("little_memory")
+def test_missing_outcomes_where_the_rows_are(options: dict[str, Any]) -> None:
+    """Rows without an outcome are left out there and counted, and several values count against the favourable one."""
+    frame = decisions().astype({"hired": object, "able": object})
+    for name, every in (("hired", 7), ("able", 11)):
+        frame[name] = np.where(frame[name] == 1, "yes", np.where(np.arange(len(frame)) % 3 == 0, "no", "withdrawn"))
+        frame.loc[::every, name] = None
+        frame.loc[1::every, name] = "N/A"
+    if "outcome" in options:
+        frame = frame.drop(columns="able")
+    audited = [name for name in ("hired", "able") if name in frame]
+    known = frame[audited].replace("N/A", None).notna().all(axis=1)
+    # Every value of these is that of somebody with an outcome: rows are drawn by their codes.
+    options = options | {"attributes": ["age", "sex", "size"], "trees": 5}
+    with hashed_sampling(0):
+        expected = audit_flat(frame[known].reset_index(drop=True), **options)
+    found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
+    assert found.data_summary.rows == known.sum()
+    assert found.data_summary.cells == expected.data_summary.cells
+    assert [finding.to_dict() for finding in found.groups] == [finding.to_dict() for finding in expected.groups]
+    assert any(f"{(~known).sum():,} of 6,000 rows have no value of" in warning for warning in found.warnings)
+    assert any("'hired' has 3 values. Favourable: 'yes', against 'no', 'withdrawn'" in w for w in found.warnings)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import Audit, InputError
+from tests.flat import audit_flat
 from tests.tables import decisions, hostile, people
 
 FINDING_KEYS = {
@@ -211,9 +212,8 @@ def test_damaged_entries(document: dict[str, Any], data: st.DataObject) -> None:
 @given(st.text(max_size=15), st.text(max_size=15))
 def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever names and levels hold, the document is ASCII, and comes back as the same words and numbers."""
-    audit = ald.audit(
-        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
-    )
+    columns = hostile([name], [level, f"{level}x", "third"], 120)
+    audit = audit_flat(columns, outcome="y", trees=1, attributes=[name], kinds={name: "nominal"})
     assert audit.groups
     text = audit.to_json()
     assert text.isascii()

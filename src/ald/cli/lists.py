@@ -12,14 +12,19 @@ def notions() -> None:
     """List the fairness notions."""
     from rich.table import Table
 
-    from ald.notions import NOTIONS
+    from ald.notions import ALIASES, NOTIONS
     from ald.report.terminal import open_console
 
     table = Table("notion", "rates compared", "asks for", "needs")
     for notion in NOTIONS.values():
         rates = ", ".join(f"{rate.name} ({rate.key})" for rate in notion.rates)
         table.add_row(notion.name, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome")
-    open_console().print(table)
+    console = open_console()
+    console.print(table)
+    for name in NOTIONS:
+        also = ", ".join(alias for alias, own in ALIASES.items() if own == name)
+        if also:
+            console.print(f"{name} is also called {also}.")
 
 
 @click.command()

@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 
+from ald._core.version import __version__
 from ald.cli.audit import audit, demo, profile
 from ald.cli.compare import compare
 from ald.cli.lists import data, notions, version
+from ald.cli.look import look
 from ald.cli.report import report
 from ald.cli.reproduce import reproduce
 from ald.cli.signals import interrupted_by_signals
@@ -20,11 +22,12 @@ from ald.errors import AldError, CriterionError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="ald", message="%(prog)s %(version)s")
 def cli() -> None:
     """ALD: which groups of people get disparate outcomes, how large is the disparity, and how sure are we?"""
 
 
-for command in (audit, profile, compare, report, demo, notions, data, reproduce, version):
+for command in (audit, look, profile, compare, report, demo, notions, data, reproduce, version):
     cli.add_command(command)
 
 

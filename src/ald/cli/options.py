@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ald._core.spelling import british
 from ald.errors import InputError, SettingError, nearest
 from ald.options.table import Command, Option, Part, of_command
 
@@ -54,8 +55,9 @@ def _click_option(option: Option, *, required: bool) -> Callable[[Any], Any]:
     default = f"  [default: {shown}]" if is_said else ""
     # A flag that was not given leaves what the config file says.
     flag: dict[str, Any] = {"is_flag": True, "default": None} if option.form == "flag" else {}
+    flags = (option.flag, "--favorable") if option.key == "favourable" else (option.flag,)
     return click.option(
-        option.flag,
+        *flags,
         option.key,
         multiple=several,
         type={"whole": int, "number": float, "flag": bool}.get(option.form, str),
@@ -128,7 +130,7 @@ def read_config(path: str | None, command: Command) -> dict[str, Any]:
         raise InputError(f"there is no config file {path!r}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the config file {path!r} is not valid TOML: {error}") from None
-    options = of_command(command)
+    options, settings = of_command(command), british(settings)
     for key, value in settings.items():
         if key not in options:
             raise SettingError(f"the config file {path!r} has an unknown option {key!r}. {nearest(key, options)}")

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.spelling import either_spelling
 from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
 from ald.data.coded import AuditData, merge
@@ -23,7 +24,7 @@ from ald.data.columns import from_levels
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
-from ald.data.outcomes import favourable_rows
+from ald.data.outcomes import favourable_rows, known_outcomes
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
 from ald.errors import SettingError
@@ -216,6 +217,7 @@ def _plain(group: ChangedGroup) -> dict[str, Any]:
     }
 
 
+@either_spelling
 def compare(
     data: Any,
     *,
@@ -291,6 +293,8 @@ def _paired(source: Source, roles: Roles, second: str) -> tuple[AuditData, DataS
 
         data = opened(data, source.engine, source.query)
     table = load(data, needed, reading)
+    known, left_out = known_outcomes(table, (*roles.outcome_columns, second))
+    table = table if known is None else replace(table.take(known), notes=tuple(left_out))
     predicted = favourable_rows(table[second], roles.favourable, "prediction")
     plain = from_levels(second, predicted.astype(np.int64), ("false", "true"), kind="boolean")
     wanted = None if roles.attributes is None else (*roles.attributes, second)

@@ -28,8 +28,10 @@ from ald.groups.criterion import (
     parse_bound,
 )
 
-# What stands for "no value" in files whose other values in the column are numbers.
-MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "#n/a", "missing"})
+# What stands for "no value" where all other values of the column are numbers.
+MISSING_WORDS = frozenset(
+    {"", "na", "n/a", "nan", "null", "none", "nil", "?", ".", "-", "--", "#n/a", "<na>", "missing"}
+)
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 

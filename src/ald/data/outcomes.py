@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, ByteArray, IntArray
 from ald.data import checks
-from ald.data.columns import Column, as_word
+from ald.data.columns import Column, as_word, is_interval_kind
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, SettingError, nearest, shorten
 
 # Outcomes share the 256 confusion cells that a row's byte can name.
 MOST_OUTCOMES = 6
+# Of numbers with more values than this, one against all others is no question that anybody asks.
+_MOST_NUMBERS = 10
 
 
 def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[ByteArray, list[str]]:
@@ -47,6 +49,42 @@ def confusion_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[
     return (2 * truth.astype(np.uint8) + prediction).astype(np.uint8), warnings
 
 
+def known_outcomes(table: Table, names: Sequence[str]) -> tuple[IntArray | None, list[str]]:
+    """The rows in which none of these columns is missing (None for all), and a warning that counts the others.
+
+    A row without an outcome says nothing of it.
+    """
+    known = np.ones(table.n_rows, bool)
+    for name in names:
+        known &= ~table[name].missing
+    if known.all():
+        return None, []
+    if not known.any():
+        raise ColumnError(f"no row has a value of {' and '.join(map(repr, names))}: there is no outcome to audit")
+    gone = int((~known).sum() if table.counts is None else table.counts[~known].sum())
+    return np.flatnonzero(known), [left_out_note(gone, table.rows, names)]
+
+
+def left_out_note(gone: int, rows: int, names: Sequence[str]) -> str:
+    """What is said of rows without an outcome."""
+    shown = " or ".join(repr(shorten(name)) for name in names)
+    return (
+        f"{gone:,} of {rows:,} rows {'has' if gone == 1 else 'have'} no value of {shown} and "
+        f"{'was' if gone == 1 else 'were'} left out: if the people concerned differ from the others, this audit does "
+        "not show it. To count them, fill the missing values in."
+    )
+
+
+def against_note(table: Table, roles: Roles) -> list[str]:
+    """What is said of outcomes with more than two values: one counts, against all others."""
+    return [
+        f"{found.name!r} has {table[found.name].n_codes:,} values. Favourable: {found.positive!r}, against "
+        f"{_listed([word for word in table[found.name].words() if word != found.positive])}"
+        for found in outcome_summaries(table, roles)
+        if table[found.name].n_codes > 2
+    ]
+
+
 def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[ByteArray, list[str]]:
     if len(roles.outcomes) > MOST_OUTCOMES:
         raise SettingError(f"at most {MOST_OUTCOMES} outcomes can be audited at once, not {len(roles.outcomes)}")
@@ -73,11 +111,12 @@ class OutcomeSummary:
 
 
 def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
-    """Which values the columns have that are audited; each must have two."""
+    """Which values the columns have that are audited: the positive one, and all others."""
     out = []
     for name in dict.fromkeys(roles.outcome_columns):
         positive = _favourable_word(table[name], roles.favourable_of(name), roles.role_of(name))
-        (negative,) = (word for word in table[name].words() if word != positive)
+        others = [word for word in table[name].words() if word != positive]
+        negative = others[0] if len(others) == 1 else " or ".join(some([shorten(word) for word in others]))
         out.append(OutcomeSummary(name=name, negative=negative, positive=positive))
     return tuple(out)
 
@@ -116,29 +155,28 @@ def _same_coding(prediction: Column, truth: Column) -> None:
         )
 
 
-def _shown(column: Column, limit: int = 8) -> str:
-    words = column.words()
-    text = ", ".join(repr(shorten(word)) for word in words[:limit])
-    return text + (f", ... ({len(words):,} values)" if len(words) > limit else "")
+def _shown(column: Column) -> str:
+    return _listed(column.words())
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(some([repr(shorten(word)) for word in words]))
+
+
+def some(words: Sequence[str], limit: int = 8) -> list[str]:
+    """The words, of very many the first ones and how many they are."""
+    return list(words) if len(words) <= limit else [*words[:limit], f"... ({len(words):,} values)"]
 
 
 def favourable_rows(column: Column, favourable: Any, role: str, counts: IntArray | None = None) -> BoolArray:
-    """Where the column has its favourable value. The column must have two values and none missing."""
+    """Where the column has its favourable value. None may be missing; of more than two values one must be said."""
     missing = column.n_missing(counts)
     if missing:
         rows = len(column.codes) if counts is None else int(counts.sum())
-        raise ColumnError(
-            f"{role} {column.name!r} has {missing:,} missing values of {rows:,}. Remove these rows (they "
-            f'say nothing of the {role}), for example with data.dropna(subset=["{column.name}"]), or fill them in.'
-        )
+        raise ColumnError(f"{role} {column.name!r} has {missing:,} missing values of {rows:,}")
     words = column.words()
     if len(words) > 2:
-        similar = checks.similar_words(words)
-        hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
-        raise ColumnError(
-            f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)}); it must have two.{hint} "
-            "Turn it into a yes/no column first."
-        )
+        _check_favourable(column, favourable, role)
     word = _favourable_word(column, favourable, role)
     if len(words) < 2:
         raise ColumnError(
@@ -147,13 +185,38 @@ def favourable_rows(column: Column, favourable: Any, role: str, counts: IntArray
     return np.asarray(column.codes == words.index(word))
 
 
+def _check_favourable(column: Column, favourable: Any, role: str) -> None:
+    """Raises where it is not clear which of more than two values counts, against all others."""
+    words = column.words()
+    similar = [group for group in checks.similar_words(words) if favourable is None or as_word(favourable) in group]
+    hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
+    found = f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)})"
+    if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
+        raise ColumnError(f"{found}; it must have two. Turn it into a yes/no column first: is it large enough, or not?")
+    if favourable is None:
+        raise ColumnError(
+            f"{found}; it must have two.{hint} Turn it into a yes/no column first, or say which value is favourable, "
+            f"to compare it with all others: favourable={words[0]!r} (command line: --favourable {words[0]!r})."
+        )
+    if similar:
+        raise ColumnError(f"{found}.{hint} Unify them first: otherwise they count as opposites.")
+
+
+def counted_value(column: Column) -> str | None:
+    """The value that counts if nobody says which one does: 1 of 0 and 1, true of true and false; None of others."""
+    folded = {word.casefold(): word for word in column.words()}
+    for positive, negative in (("1", "0"), ("true", "false")):
+        if set(folded) <= {positive, negative}:
+            return folded.get(positive, positive)
+    return None
+
+
 def _favourable_word(column: Column, favourable: Any, role: str) -> str:
     words = column.words()
     if favourable is None:
-        folded = {word.casefold(): word for word in words}
-        for positive, negative in (("1", "0"), ("true", "false")):
-            if set(folded) <= {positive, negative}:
-                return folded.get(positive, positive)
+        counted = counted_value(column)
+        if counted is not None:
+            return counted
         raise ColumnError(f"which value of {role} {column.name!r} is the favourable one? {_choices(column)}")
     word = as_word(favourable)
     folded = {candidate.casefold(): candidate for candidate in words}

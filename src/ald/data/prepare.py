@@ -23,7 +23,7 @@ from ald.data.identifiers import (
     repeated_reason,
     words_reason,
 )
-from ald.data.outcomes import OutcomeSummary, confusion_cells, outcome_summaries
+from ald.data.outcomes import OutcomeSummary, against_note, confusion_cells, known_outcomes, outcome_summaries
 from ald.data.roles import Roles
 from ald.data.strata import Factors, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
@@ -122,18 +122,15 @@ def prepare(
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows")
     table = with_kinds(table, roles)
+    known, without = known_outcomes(table, roles.outcome_columns)
+    if known is not None:
+        table, half = table.take(known), None if half is None else half[known]
     counts, weights, kept = row_weights(table, roles)
     if kept is not None:
-        table = replace(
-            table,
-            columns={name: column.take(kept) for name, column in table.columns.items()},
-            n_rows=len(kept),
-            counts=None if table.counts is None else table.counts[kept],
-        )
-        half = None if half is None else half[kept]
+        table, half = table.take(kept), None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
-    cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None)
-    warnings = [*table.notes, *warnings]
+    cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None and known is None)
+    warnings = [*table.notes, *without, *against_note(table, roles), *warnings]
     if total < minimum_rows:
         raise InputError(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
@@ -220,7 +217,7 @@ def audited(
         if name in roles.given and not roles.given_in_criteria:
             reason = "legitimate factor: people are compared within its strata"
         else:
-            reason, hint = _judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
+            reason, hint = judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
             hints += [hint] if hint and roles.cluster is None else []
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
@@ -232,7 +229,7 @@ def audited(
     return columns, left_out, hints
 
 
-def _judged(column: Column, counts: IntArray | None, total: int, wanted: bool) -> tuple[str, str]:
+def judged(column: Column, counts: IntArray | None, total: int, wanted: bool = False) -> tuple[str, str]:
     """Why a column is left out, and what to do if its values stand for people with several rows; or empty."""
     n_missing = int(column.missing.sum()) if counts is None else int(counts[column.missing].sum())
     distinct = column.n_codes

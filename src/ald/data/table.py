@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import AnyArray, IntArray
 from ald.data.columns import Column, stack_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 
@@ -39,6 +39,15 @@ class Table:
     def rows(self) -> int:
         """The rows of the data."""
         return self.n_rows if self.counts is None else int(self.counts.sum())
+
+    def take(self, rows: AnyArray) -> Table:
+        """Some of the rows. Values that no longer occur are forgotten."""
+        return replace(
+            self,
+            columns={name: column.take(rows) for name, column in self.columns.items()},
+            n_rows=len(rows),
+            counts=None if self.counts is None else self.counts[rows],
+        )
 
     @property
     def names(self) -> list[str]:

@@ -259,7 +259,13 @@ class Criterion:
         from ald.data.inputs.sources import load
 
         names = [condition.attribute for condition in self.conditions]
-        table = load(data, only=names or None)
+        # Words that a condition names are levels here, even such as stand for no value or are numbers elsewhere.
+        named = {
+            condition.attribute: [level for level in condition.levels if level is not None]
+            for condition in self.conditions
+            if isinstance(condition, Levels) and condition.kind == "nominal"
+        }
+        table = load(data, only=names or None, kinds=named)
         member = np.ones(table.n_rows, dtype=bool)
         for condition in self.conditions:
             member &= table[condition.attribute].matches(condition)

@@ -17,10 +17,11 @@ from ald.errors import SettingError, nearest
 # pairs: from columns to words. value: whatever a column holds. object: for Python alone.
 Form = Literal["text", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
 Part = Literal["data", "question", "design", "search", "result", "run"]
-Command = Literal["audit", "profile", "compare"]
+Command = Literal["audit", "profile", "compare", "look"]
 
 AUDITS: tuple[Command, ...] = ("audit", "profile")
-EVERYWHERE: tuple[Command, ...] = (*AUDITS, "compare")
+COUNTED: tuple[Command, ...] = (*AUDITS, "compare")
+EVERYWHERE: tuple[Command, ...] = (*COUNTED, "look")
 
 SEARCHES = ("default", "leaves", "paper", "none")
 DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
@@ -113,17 +114,18 @@ OPTIONS = (
            commands=EVERYWHERE, in_document=False,
            help="Memory to use, such as 4GB: larger data is reduced to counts first, or kept on disk."),
     Option(key="threads", form="whole", part="run", parameter="data", attribute="threads", least=1,
-           commands=EVERYWHERE, in_document=False,
+           commands=COUNTED, in_document=False,
            help="Threads to use; does not change the result.  [default: all cores]"),
     Option(key="kinds", form="pairs", part="data", parameter="data", attribute="kinds", flag="--kind",
            metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
            help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in order: "
            "'size=S<M<L'."),
-    Option(key="outcome", form="texts", part="question", help="Column to audit. May be repeated."),
+    Option(key="outcome", form="texts", part="question", commands=(*AUDITS, "look"),
+           help="Column to audit. May be repeated."),
     Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
            help="Its value that is good for people (of 0/1 and true/false needed with --direction only); of several "
            "outcomes OUTCOME=VALUE, repeated."),
-    Option(key="prediction", form="text", part="question",
+    Option(key="prediction", form="text", part="question", commands=(*AUDITS, "look"),
            help="Column of predictions; with --truth, instead of --outcome. Their favourable value, or else 1 or true, "
            "is the positive one."),
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
@@ -133,7 +135,7 @@ OPTIONS = (
            help="Fairness notion; `ald notions` lists them. May be repeated."),
     Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
            help="Fairness notion; `ald notions` lists them."),
-    Option(key="attributes", form="names", part="data", commands=EVERYWHERE, in_document=False,
+    Option(key="attributes", form="names", part="data", commands=COUNTED, in_document=False,
            help="Columns that may describe groups, separated by commas. May be repeated.  [default: others]"),
     Option(key="exclude", form="names", part="data", default=(), in_document=False,
            help="Columns to leave out, separated by commas. May be repeated."),
@@ -152,7 +154,7 @@ OPTIONS = (
            help="Largest |psi| that is acceptable."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
            help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
-    Option(key="weights", form="text", part="data", attribute="counts", commands=EVERYWHERE, in_document=False,
+    Option(key="weights", form="text", part="data", attribute="counts", commands=COUNTED, in_document=False,
            help="Column that says how many people a row stands for."),
     Option(key="survey_weights", form="text", part="design", parameter="weights", attribute="column",
            help="Column of survey weights: rates and tests are of the population."),
@@ -170,16 +172,16 @@ OPTIONS = (
     Option(key="trees", form="whole", part="search", default=25, parameter="search", attribute="trees", least=1,
            help="How many trees to grow."),
     Option(key="alpha", form="number", part="search", default=0.1, parameter="search", attribute="alpha", ends="(]",
-           commands=EVERYWHERE, help="Nodes split while p is below this."),
-    Option(key="groups", form="whole", part="search", default=3, least=1, commands=EVERYWHERE,
+           commands=COUNTED, help="Nodes split while p is below this."),
+    Option(key="groups", form="whole", part="search", default=3, least=1, commands=COUNTED,
            help="How many groups to list."),
     Option(key="ranking", form="text", part="search", default="confidence", choices=("confidence", "magnitude"),
            help="confidence (smallest p first) or magnitude."),
-    Option(key="level", form="number", part="result", default=0.05, ends="(]", commands=EVERYWHERE,
+    Option(key="level", form="number", part="result", default=0.05, ends="(]", commands=COUNTED,
            help="Corrected p up to which a group is listed."),
     Option(key="adjust", form="text", part="result", default="bh", choices=("bh", "by", "bonferroni", "none"),
-           commands=EVERYWHERE, help="Correction: bh, by, bonferroni or none."),
-    Option(key="seed", form="whole", part="search", default=0, commands=EVERYWHERE, help="Same seed, same result."),
+           commands=COUNTED, help="Correction: bh, by, bonferroni or none."),
+    Option(key="seed", form="whole", part="search", default=0, commands=COUNTED, help="Same seed, same result."),
     Option(key="progress", form="object", part="run", commands=(), in_document=False),
     Option(key="columns", form="pairs", part="question", flag="--column", metavar="ROLE=COLUMN",
            commands=("profile",), in_document=False,

@@ -21,6 +21,7 @@ from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
+from ald.data.outcomes import left_out_note
 from ald.data.prepare import DataSummary, check_halves
 from ald.data.roles import Roles
 from ald.errors import SettingError
@@ -119,10 +120,15 @@ class RemoteRows:
         if self._config.explores and halves.share < 1.0:
             note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
         copies = [] if halves.pool is None else repeated_rows(halves.pool)
+        total = halves.totals[0] + halves.totals[1]
+        rows = int(total.sum())
+        gone = self._spread.rows - rows
+        left_out = [left_out_note(gone, self._spread.rows, self._config.outcome_columns)] if gone else []
         return replace(
             self._summary,
-            cells={name: int(n) for name, n in zip(self._summary.cells, sum(halves.totals), strict=True)},
-            warnings=(*self._summary.warnings, *copies, note),
+            rows=rows,
+            cells={name: int(n) for name, n in zip(self._summary.cells, total, strict=True)},
+            warnings=(*self._summary.warnings, *left_out, *copies, note),
         )
 
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:

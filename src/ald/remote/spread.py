@@ -16,13 +16,14 @@ import numpy as np
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.arrangement import own_halves
 from ald.data.coded import attribute_of
-from ald.data.outcomes import confusion_cells, favourable_rows, outcome_summaries
+from ald.data.outcomes import against_note, confusion_cells, outcome_summaries
 from ald.data.prepare import DataSummary, audited, column_warnings, summarise, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table, table_from
+from ald.data.words import read_words
 from ald.errors import InputError
 from ald.remote.engines.blocks import Layout
-from ald.remote.engines.protocols import Blocks, ColumnCoder, Marginal, RowCoder
+from ald.remote.engines.protocols import DROPPED, Blocks, ColumnCoder, RowCoder
 
 if TYPE_CHECKING:
     from ald.remote.lazy import Spread
@@ -43,7 +44,10 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
         raise InputError(f"{spread.source} has {spread.rows:,} rows, too few to audit: a tree needs {minimum_rows:,}")
     kept = spread.kept()
     marginals = dict(zip(spread.names, kept.marginals(), strict=True))
-    columns = {name: spread.column(name, marginal) for name, marginal in marginals.items()}
+    columns = {
+        name: read_words(spread.column(name, marginal), (roles.kinds or {}).get(name), marginal[1])
+        for name, marginal in marginals.items()
+    }
     # Its columns differ in length: each has every value once.
     table = Table(columns=columns, n_rows=spread.rows, source=spread.source, left_out=dict(spread.left_out))
     table = with_kinds(table, roles)
@@ -63,7 +67,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
     row_coder = RowCoder(
         layout=layout,
         columns=tuple(coder(column.name, codes) for column, (_, codes) in zip(found, coded, strict=True)),
-        cells=tuple(coder(name, part) for name, part in _cell_parts(table, roles, marginals).items()),
+        cells=tuple(coder(name, part) for name, part in _cell_parts(table, roles).items()),
         half=None if roles.split is None else coder(roles.split, _halves(table, roles, marginals[roles.split][1])),
     )
     summary = DataSummary(
@@ -72,28 +76,31 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
         cells=dict.fromkeys(cell_names, 0),
         attributes=tuple(summarise(column, marginals[column.name][1]) for column in found),
         left_out=tuple(left_out),
-        warnings=(*spread.notes, *hints, *column_warnings(found, [table[name] for name in roles.outcome_columns])),
+        warnings=(
+            *spread.notes,
+            *against_note(table, roles),
+            *hints,
+            *column_warnings(found, [table[name] for name in roles.outcome_columns]),
+        ),
     )
     return PreparedSpread(blocks=kept.coded(row_coder, spread.cells), layout=layout, summary=summary)
 
 
-def _cell_parts(table: Table, roles: Roles, marginals: dict[str, Marginal]) -> dict[str, IntArray]:
-    """Per outcome column what its values add to the confusion cell."""
+def _cell_parts(table: Table, roles: Roles) -> dict[str, IntArray]:
+    """Per outcome column what its values add to the confusion cell; rows in which one is missing are dropped."""
     names = list(dict.fromkeys(roles.outcome_columns))
-    for name in names:
-        favourable_rows(table[name], roles.favourable_of(name), roles.role_of(name), marginals[name][1])
     # All combinations of their values: the cell of each is the sum of what its values add to the first one's cell.
-    own = [range(len(table[name].codes)) for name in names]
+    own = [np.flatnonzero(~table[name].missing) for name in names]
     combined = np.array(list(product(*own))).T
     every = [table[name].take(rows) for name, rows in zip(names, combined, strict=True)]
     cells, _ = confusion_cells(table_from(every, table.source), roles, ordered_rows=False)
-    shape = tuple(len(rows) for rows in own)
-    grid = cells.astype(np.int64).reshape(shape)
+    grid = cells.astype(np.int64).reshape(tuple(map(len, own)))
     parts = {}
     for axis, name in enumerate(names):
         others = tuple(0 if i != axis else slice(None) for i in range(len(names)))
         first = int(grid[(0,) * len(names)])
-        parts[name] = np.asarray(grid[others]) - (first if axis else 0)
+        parts[name] = np.full(len(table[name].codes), DROPPED)
+        parts[name][own[axis]] = np.asarray(grid[others]) - (first if axis else 0)
     return parts
 
 

@@ -21,7 +21,7 @@ _LONG = 240
 
 def audit_html(report: Report) -> str:
     """The headline, the picture and the table of listed groups, and what to do next."""
-    return _fragment(
+    return fragment(
         element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
         [element("p", text) for text in report.giveaways.paragraphs] if report.giveaways is not None else None,
         _table(report.giveaways.table) if report.giveaways is not None and report.giveaways.table is not None else None,
@@ -45,7 +45,7 @@ def audit_html(report: Report) -> str:
 
 def finding_html(report: FindingReport) -> str:
     """The finding in sentences and numbers, and what to do next."""
-    return _fragment(
+    return fragment(
         element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
         [element("p", sentence) for sentence in report.sentences],
         _table(report.table),
@@ -81,7 +81,8 @@ def _class(column: Column) -> str | None:
     return ("number short" if column.is_short else "number") if column.is_number else None
 
 
-def _fragment(*content: Content) -> str:
+def fragment(*content: Content) -> str:
+    """Content with the notebook's rules, in an element of its own."""
     rules = resources.files("ald.report").joinpath("static/notebook.css").read_text("utf-8")
     style = Markup(f"<style>{resolved(rules + style_sheet(), LIGHT)}</style>")
     return element("div", style, *content, class_="ald-notebook")

@@ -20,6 +20,7 @@ import ald
 from ald import ColumnError, InputError
 from ald.data.columns import Column
 from ald.data.inputs.files import read_file
+from ald.data.inputs.sources import load
 from ald.data.table import Table
 from tests.flat import audit_flat
 
@@ -27,7 +28,7 @@ from tests.flat import audit_flat
 def read(folder: Path, content: str | bytes, name: str = "x.csv", only: list[str] | None = None) -> Table:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_file(str(path), only)
+    return load(str(path), only)
 
 
 def rows(column: Column) -> list[str | None]:
@@ -66,9 +67,9 @@ def test_numbers_with_marks_for_missing(tmp_path: Path) -> None:
     assert column.notes == ("2 values of column 'a' ('?', 'NA') were read as missing, all others are numbers",)
 
 
-def test_na_among_words_is_a_level(tmp_path: Path) -> None:
-    """In a column of words "NA" is a word like any other."""
-    assert read(tmp_path, "a,b\nNA,1\nmissing,2\n,3\n")["a"].levels == ("NA", "missing")
+def test_words_that_may_be_values_are_levels(tmp_path: Path) -> None:
+    """In a column of words "NA" stands for no value, and words that often are values do not."""
+    assert read(tmp_path, "a,b\nNA,1\nmissing,2\nnone,3\n?,4\n")["a"].levels == ("?", "missing", "none")
 
 
 @pytest.mark.parametrize("text", ["1e308", "-1e308", "1e-308"])
@@ -346,7 +347,7 @@ def test_decimal_commas_are_numbers(tmp_path: Path) -> None:
     """Numbers with decimal commas, as spreadsheets write them in much of Europe, are read as numbers, with a note."""
     path = tmp_path / "europe.csv"
     path.write_text("score;place\n1,5;a\n2;b\nNA;a\n-0,25;b\n", encoding="utf-8")
-    column = read_file(str(path))["score"]
+    column = load(str(path))["score"]
     assert column.kind == "numeric"
     assert column.values is not None
     assert column.values.tolist() == [-0.25, 1.5, 2.0]
@@ -354,8 +355,8 @@ def test_decimal_commas_are_numbers(tmp_path: Path) -> None:
     assert "decimal commas" in column.notes[0]
 
 
-def test_thousands_stay_words(tmp_path: Path) -> None:
-    """Where every comma is followed by three digits it may separate thousands: nothing is guessed."""
+def test_commas_between_thousands(tmp_path: Path) -> None:
+    """Where every comma is followed by three digits it separates thousands."""
     path = tmp_path / "thousands.csv"
     path.write_text("amount;place\n1,500;a\n2,250;b\n", encoding="utf-8")
-    assert read_file(str(path))["amount"].kind == "nominal"
+    assert load(str(path))["amount"].words() == ["1500", "2250"]

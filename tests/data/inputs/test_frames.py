@@ -66,8 +66,11 @@ FRAMES: list[Any] = [
         ([True, None], "boolean", ["True", None]),
         ([1, 2], "numeric", ["1", "2"]),
         ([1.5, None], "numeric", ["1.5", None]),
-        (["NA", None], "nominal", ["NA", None]),
-        (["", "missing"], "nominal", ["", "missing"]),
+        (["NA", "x", None], "nominal", [None, "x", None]),
+        (["", "missing"], "nominal", [None, "missing"]),
+        (["$1,200.50", "-$3", "N/A"], "numeric", ["1200.5", "-3", None]),
+        (["1", "?", "3"], "numeric", ["1", None, "3"]),
+        (["1", "01"], "nominal", ["1", "01"]),
         ([time(3, 4), None], "nominal", ["03:04:00", None]),
     ],
 )

@@ -17,7 +17,7 @@ from ald.data.inputs import files, reading, reduction, store
 from ald.data.inputs.files import read_file
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.relation import ROWS, connected, whole
-from ald.data.inputs.sources import load_halves
+from ald.data.inputs.sources import load, load_halves
 from tests.flat import audit_flat
 
 
@@ -216,7 +216,7 @@ def test_numbers_among_words(tmp_path: Path) -> None:
     """A column of very many numbers in which a word stands for no value becomes numeric, with a note."""
     words = [f"{i / 7:.4f}" for i in range(9000)] + ["NA"] * 1000
     path = written(tmp_path, {"x": words, "y": [0, 1] * 5000})
-    table = read_file(path, None, Reading())
+    table = load(path, None, Reading())
     assert table["x"].kind == "numeric"
     assert table["x"].n_missing(table.counts) == 1000
     assert "1,000 values" in table["x"].notes[0]
@@ -224,10 +224,25 @@ def test_numbers_among_words(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("large")
 def test_missing_outcomes_are_counted_by_rows(tmp_path: Path) -> None:
-    """An error about missing values counts rows of the data."""
+    """Rows without an outcome are left out of large data, and the warning counts rows of the data."""
     path = written(tmp_path, {"a": [1, 2] * 500, "y": pa.array([None, 1, 0, 1] * 250)})
-    with pytest.raises(InputError, match="250 missing values of 1,000"):
-        ald.audit(path, outcome="y")
+    summary = ald.audit(path, outcome="y", search=ald.Search(trees=2)).data_summary
+    assert (summary.rows, summary.cells) == (750, {"negative": 250, "positive": 500})
+    assert any("250 of 1,000 rows have no value of 'y'" in warning for warning in summary.warnings)
+
+
+@pytest.mark.usefixtures("large")
+def test_very_many_numbers_as_people_write_them(tmp_path: Path) -> None:
+    """A column of very many numbers with signs and commas becomes numeric, unless its kind is nominal."""
+    amounts = [f"${1000 + i / 7:,.2f}" for i in range(9000)] + ["N/A"] * 1000
+    path = written(tmp_path, {"x": amounts, "z": [f"{i}%" for i in range(9999)] + ["5"], "y": [0, 1] * 5000})
+    table = load(path, None, Reading())
+    x = table["x"]
+    assert (x.kind, x.n_missing(table.counts), x.words()[-1]) == ("numeric", 1000, "2285.57")
+    assert "was read as numbers, '$1,000.00' as 1000.00" in x.notes[0]
+    assert "z" in table.left_out or table["z"].kind == "nominal"
+    kept = load(path, None, Reading(kinds={"x": "nominal"}, exact=frozenset(["x"])))
+    assert kept["x"].kind == "nominal"
 
 
 @pytest.mark.usefixtures("large")

@@ -14,7 +14,7 @@ import pytest
 from ald.data.coded import Attribute
 from ald.remote.engines.arrow import chunks, merged_marginals, partition_marginals, row_keys, sum_by_key
 from ald.remote.engines.blocks import Layout
-from ald.remote.engines.protocols import ColumnCoder, RowCoder
+from ald.remote.engines.protocols import DROPPED, ColumnCoder, RowCoder
 
 VALUES: list[Any] = [
     pytest.param([1.5, float("nan"), None, 1.5, -0.0, float("inf")], pa.float64(), id="float"),
@@ -52,6 +52,17 @@ def test_values_are_counted_and_coded(values: list[Any], type_: pa.DataType) -> 
     assert [words[code] for code in data.codes[0]] == list(map(str, column.to_pylist()))
     assert (data.cells == data.codes[0] % 2).all()
     assert data.counts.tolist() == [1, 5, 0, 1, 2, 3]
+
+
+def test_rows_are_dropped() -> None:
+    """Rows with a value that is to be dropped have no key, whatever else they hold."""
+    table = pa.table({"c0": ["a", "b", "a"], "c1": ["yes", "no", None]})
+    layout = Layout(attributes=(Attribute(name="a", kind="nominal", levels=("a", "b")),), n_cells=4, has_halves=False)
+    first = ColumnCoder(position=0, values=pa.array(["a", "b"]), numbers=np.array([0, 1]))
+    outcome = ColumnCoder(position=1, values=pa.array(["no", "yes", None]), numbers=np.array([0, 3, DROPPED]))
+    keys = row_keys(RowCoder(layout=layout, columns=(first,), cells=(outcome,), half=None), table)
+    data = layout.data([layout.block(keys, np.ones(2, np.int64))])
+    assert (data.codes[0].tolist(), data.cells.tolist()) == ([0, 1], [3, 0])
 
 
 @pytest.mark.parametrize("size", [10, 300, 70_000])

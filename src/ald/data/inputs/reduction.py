@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ald._core.arrays import FloatArray
-from ald.data.columns import MISSING_WORDS, Column, from_numbers, precision_note
+from ald._core.arrays import FloatArray, IntArray
+from ald.data.columns import Column, from_numbers, precision_note
 from ald.data.identifiers import (
     IDENTIFIER_SHARE,
     Occurrences,
@@ -26,9 +26,10 @@ from ald.data.identifiers import (
 )
 from ald.data.inputs.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.inputs.reading import Reading
-from ald.data.inputs.relation import ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
+from ald.data.inputs.relation import MISSING, ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
 from ald.data.inputs.store import Coder, counted, stored
 from ald.data.table import Table, table_from
+from ald.data.words import ADORNMENT, LONGEST, SIGNS, WRITTEN, are_one_measure, read_words, written_note
 from ald.errors import InputError, shorten
 
 # Rows from which the cut points are taken: all, if they are not more.
@@ -126,24 +127,39 @@ class _Reduction:
         }
 
     def _read_numbers_in_words(self) -> None:
-        """Columns of very many words that are numbers but for words such as "NA" become numbers, with a note."""
-        columns = dict(self.relation.columns)
-        missing = ", ".join(literal(word) for word in sorted(MISSING_WORDS))
-        for name, (sql, kind) in columns.items():
+        """Columns of very many words that are numbers but for words such as "NA", or as people write numbers, become
+        numbers, with a note."""
+        for name, (sql, kind) in dict(self.relation.columns).items():
             if kind != "VARCHAR" or name in self.reading.exact or self.shapes[name].distinct <= MOST_BINS:
                 continue
-            number, absent = f"TRY_CAST(trim({sql}) AS DOUBLE)", f"lower(trim({sql})) IN ({missing})"
+            number, absent = f"TRY_CAST(trim({sql}) AS DOUBLE)", f"lower(trim({sql})) IN ({MISSING})"
             strange = f"count_if(NOT {absent} AND ({number} IS NULL OR contains({sql}, '_')))"
             asked = f"count_if({absent}), count_if(isinf({number})), count_if(isfinite({number})), {strange}"
             gone, infinite, finite, odd = self.relation.row(f"SELECT {asked} FROM {self.relation.sql}")
             if (gone or infinite) and finite and not odd:
-                columns[name] = number, "DOUBLE"
-                self.shapes[name] = replace(self.shapes[name], infinite=infinite)
+                self._take_as_number(name, number, infinite)
                 if gone:
                     self.notes[name] = (
                         f"{gone:,} values of column {shorten(name)!r} were read as missing, all others are numbers",
                     )
+            elif odd:
+                self._read_written(name, sql, absent)
+
+    def _read_written(self, name: str, sql: str, absent: str) -> None:
+        """A column becomes one of numbers, if all its words are numbers as people write them."""
+        bare = f"regexp_replace({sql}, {literal(ADORNMENT)}, '', 'g')"
+        strange = f"NOT regexp_full_match(trim({sql}), {literal(WRITTEN)}) OR length({bare}) > {LONGEST}"
+        signs = f"regexp_replace({sql}, {literal(f'[^{SIGNS}]')}, '', 'g')"
+        asked = f"count_if({strange}), list(DISTINCT {signs}), min({sql}) FILTER (trim({sql}) != {bare})"
+        odd, found, example = self.relation.row(f"SELECT {asked} FROM {self.relation.sql} WHERE NOT {absent}")
+        if not odd and are_one_measure(set(found)):
+            self._take_as_number(name, f"TRY_CAST({bare} AS DOUBLE)", 0)
+            self.notes[name] = (written_note(name, example),)
+
+    def _take_as_number(self, name: str, number: str, infinite: int) -> None:
+        columns = self.relation.columns | {name: (number, "DOUBLE")}
         self.relation = replace(self.relation, columns=columns)
+        self.shapes[name] = replace(self.shapes[name], infinite=infinite)
 
     def _identifiers(self) -> dict[str, str]:
         """Columns that identify people rather than describe them, unless the user wants them."""
@@ -192,8 +208,12 @@ class _Reduction:
         if cells.count() > self.most_cells:
             return None
         counts = np.ma.getdata(relation.fetch("SELECT n FROM t")).astype(np.int64)
-        columns = [self._with_notes(each) for each in columns_of(cells, counts)]
+        columns = [self._read(each, counts) for each in columns_of(cells, counts)]
         return replace(table_from(columns, relation.source), counts=counts)
+
+    def _read(self, each: Column, counts: IntArray) -> Column:
+        """A column of counted values with its words read, and what was said of it before."""
+        return self._with_notes(read_words(each, self.reading.kinds.get(each.name), counts))
 
     def _with_notes(self, each: Column) -> Column:
         return replace(each, notes=(*self.notes.get(each.name, ()), *each.notes))
@@ -229,7 +249,7 @@ class _Reduction:
             shown = replace(shown, n_infinite=self.shapes[name].infinite)
             return Coder(column=self._with_notes(shown), expression=value, edges=edges)
         few = replace(self.relation, sql=f"d{i}", columns={name: ("v", "BOOLEAN" if kind == "BOOLEAN" else "VARCHAR")})
-        shown = self._with_notes(column(few, name, counts))
+        shown = self._read(column(few, name, counts), counts)
         if kind == "BOOLEAN":
             translate = np.full(2, shown.n_codes)
             translate[np.ma.getdata(self.relation.fetch(f"SELECT CAST(v AS TINYINT) FROM d{i}"))] = shown.codes

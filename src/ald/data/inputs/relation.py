@@ -15,7 +15,7 @@ import numpy as np
 
 from ald._core.arrays import IntArray
 from ald._core.threads import on_interrupt
-from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers, merge_in, parse_numbers
+from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers
 from ald.data.table import Table, names_to_read, table_from
 from ald.errors import ColumnError, nearest, shorten
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # The table of rows in a workspace.
 ROWS = "kept.main.rows"
 
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 _NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\([\d, ]+\))$")
 _TIME_TYPES = re.compile(r"TIMESTAMP[A-Z_ ]*$")
 
@@ -168,7 +167,7 @@ def column(relation: Relation, name: str, counts: IntArray | None = None) -> Col
     if {word.casefold() for word in levels} <= {"true", "false"}:
         truth = np.array([word.casefold() == "true" for word in coded.levels] + [-1], dtype=np.int64)
         return from_levels(name, truth[coded.codes], ["False", "True"], kind="boolean")
-    return _numbers_in_words(coded, counts)
+    return coded
 
 
 def measure(sql: str, kind: str) -> tuple[str, str] | None:
@@ -210,44 +209,6 @@ def _finite(sql: str, number: str) -> str:
     return f"CASE WHEN isinf({sql}) THEN 'inf'::DOUBLE ELSE CAST({number} AS DOUBLE) END"
 
 
-def _decimal_commas(column: Column) -> Column:
-    """The column with its decimal commas as points, if all its values are such numbers; with a note.
-
-    If every comma is followed by three digits, it may as well separate thousands: such words stay as they are.
-    """
-    words = [word for word in column.levels if word.strip().casefold() not in MISSING_WORDS]
-    commas = [word for word in words if "," in word]
-    if not all(_DECIMAL_COMMA.fullmatch(word.strip()) for word in words):
-        return column
-    if all(len(word.strip().partition(",")[2]) == 3 for word in commas):
-        return column
-    numbers = parse_numbers([word.replace(",", ".") for word in column.levels])
-    assert numbers is not None
-    note = f"column {shorten(column.name)!r} was read as numbers with decimal commas, such as {commas[0]!r}"
-    return replace(from_numbers(column.name, np.append(numbers, np.nan)[column.codes]), notes=(note,))
-
-
-def _numbers_in_words(column: Column, counts: IntArray | None) -> Column:
-    """A column of numbers becomes numeric, if words such as "NA" stand for missing values, with a note, or "inf" for
-    infinite ones; unless floating point would merge some."""
-    column = _decimal_commas(column)
-    if column.values is not None:
-        return column
-    words = [word for word in column.levels if word.strip().casefold() in MISSING_WORDS]
-    numbers = parse_numbers(column.levels)
-    if numbers is None or not np.isfinite(numbers).any() or np.isfinite(numbers).all() or merge_in(column.levels):
-        return column
-    infinite = np.append(np.isinf(numbers), False)[column.codes]
-    n_infinite = int(infinite.sum() if counts is None else counts[infinite].sum())
-    if not words:
-        return replace(column.as_kind("numeric"), n_infinite=n_infinite)
-    there = np.isin(column.codes, [column.levels.index(word) for word in words])
-    n = int(there.sum() if counts is None else counts[there].sum())
-    shown = ", ".join(repr(word) for word in words)
-    note = f"{n:,} values of column {shorten(column.name)!r} ({shown}) were read as missing, all others are numbers"
-    return replace(column.as_kind("numeric"), notes=(note,), n_infinite=n_infinite)
-
-
 def _from_masked(
     name: str, values: np.ma.MaskedArray[Any, np.dtype[Any]], kind: str, counts: IntArray | None
 ) -> Column:
@@ -266,3 +227,7 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+# The words that stand for "no value" among numbers, for IN.
+MISSING = ", ".join(literal(word) for word in sorted(MISSING_WORDS))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ald.data.columns import MISSING_WORDS, infinite_note
+from ald.data.columns import infinite_note
 from ald.data.inputs.files import Dialect, are_lines, csv_dialect, open_file, own_columns
-from ald.data.inputs.relation import Relation, as_text, column, connected, in_words, literal, measure
+from ald.data.inputs.relation import MISSING, Relation, as_text, column, connected, in_words, literal, measure
+from ald.data.words import ADORNMENT, SIGNS, decimal_commas, numbers_of
 from ald.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ Kind = Literal["integer", "number", "boolean", "date", "time", "words"]
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _WORDS = ("VARCHAR", "JSON")
 _SPACE = "' ' || chr(9) || chr(10) || chr(13)"
-_MISSING = ", ".join(literal(word) for word in sorted(MISSING_WORDS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +151,8 @@ def _look(relation: Relation) -> _Seen:
     for name in words:
         text = as_text(*relation.columns[name])
         asked += [
-            f"bool_and(lower(trim({text}, {_SPACE})) IN ({_MISSING}, 'true', 'false') "
-            f"OR regexp_matches({text}, '^\\s*[-+]?([0-9.]|inf)', 'i'))",
+            f"bool_and(lower(trim({text}, {_SPACE})) IN ({MISSING}, 'true', 'false') "
+            f"OR regexp_matches({text}, '^\\s*[-+{SIGNS}\\s]*([0-9.]|inf)', 'i'))",
             f"bool_or(regexp_matches({text}, '[\\n\\r]'))",
         ]
     asked += [f"count(*) FILTER (isinf({relation.columns[name][0]}))" for name in times]
@@ -207,16 +207,20 @@ def _from_words(relation: Relation, name: str, text: str) -> TextColumn:
         f"FROM {relation.sql} GROUP BY ALL"
     )
     once = replace(relation, sql="words", columns={name: ("c0", "VARCHAR")})
-    found = column(once, name, np.asarray(once.fetch("SELECT n FROM words"), np.int64))
+    counts = np.asarray(once.fetch("SELECT n FROM words"), np.int64)
+    words = column(once, name, counts)
+    found = numbers_of(words, counts)
     if found.kind == "boolean":
         return TextColumn(name=name, kind="boolean", sql=f"lower({text}) = 'true'")
     if found.values is None:
         return TextColumn(name=name, kind="words", sql=text)
     trimmed = f"trim({text}, {_SPACE})"
-    number = f"CAST(replace({trimmed}, ',', '.') AS DOUBLE)"
+    point = "." if decimal_commas(words.levels) else ""
+    bare = f"regexp_replace(replace({trimmed}, ',', '{point}'), {literal(ADORNMENT)}, '', 'g')"
+    number = f"CAST({bare} AS DOUBLE)"
     return TextColumn(
         name=name,
         kind="number",
-        sql=f"CASE WHEN lower({trimmed}) IN ({_MISSING}) THEN NULL ELSE {number} END",
+        sql=f"CASE WHEN lower({trimmed}) IN ({MISSING}) THEN NULL ELSE {number} END",
         notes=found.notes,
     )

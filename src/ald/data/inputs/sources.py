@@ -16,6 +16,7 @@ from ald.data.inputs.fingerprint import seen
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
+from ald.data.words import with_words
 from ald.errors import InputError, SettingError, shorten
 
 if TYPE_CHECKING:
@@ -30,21 +31,39 @@ def _is_database(data: Any) -> bool:
     return isinstance(data, str) and is_address(data)
 
 
-def load(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
+def load(
+    data: Any,
+    only: Sequence[str] | None = None,
+    reading: Reading | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+) -> Table:
     """The data as a table: of all columns, or of only some (an error if one of them is missing).
 
-    reading: how to read data that may be large; without it, every row is read as it stands.
+    reading: how to read data that may be large; without it, every row is read as it stands. kinds: of columns, if not
+    those of `reading`.
     """
-    found = load_or_leave(data, only, reading)
+    found = load_or_leave(data, only, reading, kinds)
     if not isinstance(found, Table):
         raise found.error()
     return found
 
 
-def load_or_leave(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table | Spread:
+def load_or_leave(
+    data: Any,
+    only: Sequence[str] | None = None,
+    reading: Reading | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+) -> Table | Spread:
     """As `load`; data that does not fit into the memory stays where it is, if its engine can go on there."""
     if isinstance(data, Table):
         return data
+    found = _loaded(data, only, reading)
+    if not isinstance(found, Table):
+        return found
+    return with_words(found, (reading or Reading()).kinds if kinds is None else kinds)
+
+
+def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Table | Spread:
     query = None if reading is None else reading.query
     if _is_database(data):
         from ald.data.inputs.database import read_query

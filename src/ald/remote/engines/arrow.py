@@ -20,16 +20,17 @@ PARTITION = 1 << 20
 
 
 def row_keys(coder: RowCoder, table: pa.Table) -> AnyArray:
-    """The bytes of every row of a table: [rows, width]."""
+    """The bytes of every row of a table that is not dropped: [rows, width]."""
 
     def numbers(column: ColumnCoder) -> IntArray:
         at = pc.index_in(_values(table.column(column.position)), value_set=column.values)
         return np.asarray(column.numbers[at.to_numpy()])
 
     nothing = np.zeros(table.num_rows, np.int64)
-    cells = sum((numbers(column) for column in coder.cells), nothing)
+    cells = np.asarray(sum((numbers(column) for column in coder.cells), nothing))
     half = nothing if coder.half is None else numbers(coder.half)
-    return coder.layout.packed([numbers(column) for column in coder.columns], cells, half)
+    kept = np.flatnonzero(cells >= 0)
+    return coder.layout.packed([numbers(column)[kept] for column in coder.columns], cells[kept], half[kept])
 
 
 def chunks(batches: Iterable[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:

@@ -13,6 +13,8 @@ from ald.remote.engines.blocks import Layout
 Summand = Callable[[Sequence[bytes]], tuple[IntArray, IntArray]]
 # From the blocks of a partition to anything that can be pickled.
 Gatherer = Callable[[Sequence[bytes]], Any]
+# The number of values whose rows are dropped: no sum with other numbers is a confusion cell.
+DROPPED = -(2**16)
 # The distinct values of a column, and how many rows have each.
 Marginal = tuple[Any, IntArray]
 
@@ -53,7 +55,8 @@ class ColumnCoder:
 class RowCoder:
     """How rows become coded rows: the codes of their attributes, their confusion cell and their half.
 
-    cells: the numbers of these columns add up to the confusion cell. half: None if halves are drawn at random.
+    cells: the numbers of these columns add up to the confusion cell; rows with a value that is `DROPPED` are left out.
+    half: None if halves are drawn at random.
     """
 
     layout: Layout

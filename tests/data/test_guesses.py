@@ -1,0 +1,105 @@
+"""What columns may be, by their names and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ald.data.columns import Column
+from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, tells, weights_kind
+from ald.data.inputs.sources import load
+
+YES_NO = ["yes", "no"]
+
+
+def column(name: str, values: Any) -> Column:
+    return load({name: values})[name]
+
+
+@pytest.mark.parametrize(
+    ("columns", "outcome"),
+    [
+        ({"sex": ["F", "M"], "loan_approved": [1, 0], "rural": YES_NO}, "loan_approved"),
+        ({"LoanApproved": [1, 0], "rural": YES_NO}, "LoanApproved"),
+        ({"status": ["granted", "refused"], "rural": YES_NO}, "status"),
+        ({"gender": ["f", "m"], "rural": YES_NO}, "rural"),
+        ({"rural": YES_NO, "urban": YES_NO}, "urban"),
+        ({"split": ["train", "test"], "female": [0, 1], "z": [0, 1]}, "z"),
+        ({"sex": ["F", "M"], "size": [3, 4], "n": [5, 5]}, "size"),
+    ],
+)
+def test_outcomes(columns: dict[str, Any], outcome: str) -> None:
+    """The outcome is the column of that name, or else the last with two values that describes no person."""
+    found = audited_columns(load(columns))
+    assert found is not None
+    assert (found.outcome, found.prediction, found.truth) == (outcome, None, None)
+
+
+def test_an_outcome_of_several_values() -> None:
+    """A column of few values that is named so, and has a value that is good for people, may be the outcome."""
+    found = audited_columns(load({"decision": ["granted", "refused", "withdrawn"], "age": [30, 40, 50]}))
+    assert found == Guess(outcome="decision", favourable="granted", reason="by its name")
+
+
+def test_prediction_and_truth() -> None:
+    """Two columns with the same values are a prediction and its truth, if they are named so."""
+    found = audited_columns(load({"x": [1, 0], "predicted_risk": [0, 1], "actual": [1, 0]}))
+    assert found is not None
+    assert found.parts == {"prediction": "predicted_risk", "truth": "actual"}
+    assert found.told == "actual"
+
+
+def test_no_outcome() -> None:
+    """Without a column of two values there is none."""
+    assert audited_columns(load({"sex": ["F", "M", "F"], "age": [30, 40, 50]})) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "favourable"),
+    [
+        ("approved", ["Yes", "No"], "Yes"),
+        ("denied", ["yes", "no"], "no"),
+        ("status", ["withdrawn", "granted"], "granted"),
+        ("y", [0, 1], None),
+        ("income", ["<=50K", ">50K"], None),
+    ],
+)
+def test_favourable_values(name: str, values: Any, favourable: str | None) -> None:
+    """A value is taken to be good for people by its word only; that 1 is, is never assumed."""
+    assert favourable_value(column(name, values)) == favourable
+
+
+def test_other_parts() -> None:
+    """Weights, halves and protected attributes are known by names and values."""
+    assert weights_kind(column("n", [1, 20, 300])) == "weights"
+    assert weights_kind(column("survey weight", [0.5, 1.5, 2.5])) == "survey_weights"
+    assert weights_kind(column("weight", ["a", "b", "c"])) == weights_kind(column("age", [1, 2, 3])) == ""
+    assert is_split(column("x", ["train", "test"]))
+    assert is_split(column("fold", [0, 1]))
+    assert not is_split(column("x", [0, 1]))
+    assert is_protected("applicant_Sex")
+    assert not is_protected("message")
+
+
+@pytest.mark.parametrize("wrong", [0, 4])
+@pytest.mark.parametrize("kind", ["words", "numbers", "falling"])
+def test_columns_that_tell_the_outcome(kind: str, wrong: int) -> None:
+    """A condition that is right for 99 % on both sides tells the outcome; one that errs more often does not."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    copy = y.copy()
+    copy[:wrong] = 1
+    values = {"words": np.where(copy, "a", "b"), "numbers": copy + rng.random(400) / 2, "falling": -copy}[kind]
+    outcome, here = column("y", y), column("x", values)
+    assert tells(here, outcome, "1", None) == tells(here, outcome, "0", None) == (wrong == 0)
+    # Half of the people who are wrong: 1 % of that side.
+    assert tells(here, outcome, "1", np.where((copy != y) & (np.arange(400) % 2 == 0), 0, 1))
+
+
+def test_a_constant_tells_nothing() -> None:
+    """Without people on both sides, nothing is told."""
+    y = column("y", [1] * 200 + [0])
+    assert not tells(column("x", [1] * 201), y, "1", None)
+    assert not tells(column("x", np.arange(201) % 2), y, "1", None)
