@@ -15,7 +15,7 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads, in_threads
 from ald.assess.assessment import assess, assess_in_order, assess_masks, assessment_terms
-from ald.assess.power import Detectable, detectable
+from ald.assess.power import Detectable, detectable, known
 from ald.baselines.interface import propose
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
@@ -283,19 +283,20 @@ def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: Au
 
 def _detectable(split: Split, config: AuditConfig) -> tuple[Detectable, ...]:
     """What the tests could have seen, for every question."""
-    return tuple(
-        entry
-        for answer in split.answers
-        for entry in detectable(
-            answer.d2.cell_counts(),
-            answer.question.notion,
-            min(1.0, config.level * (2 if config.sign else 1)),
+    out: list[Detectable] = []
+    for answer in split.answers:
+        d2, notion = answer.d2, answer.question.notion
+        reference = d2.design.reference
+        out += detectable(
+            d2.cell_counts(),
+            notion,
+            assessment_terms(config),
             split.tested,
-            threshold=config.threshold,
-            effect=design_effect(answer.d2, RateCounter(answer.question.notion.rates, answer.d2.n_cells)),
+            known=known(d2, RateCounter(notion.rates, d2.n_cells)),
+            reference=None if reference is None else d2.with_counts(np.where(reference, d2.counts, 0)).cell_counts(),
             outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
         )
-    )
+    return tuple(out)
 
 
 def one_split(
