@@ -117,6 +117,21 @@ def test_strata_that_explain_the_outcome_help() -> None:
     assert unexplained == pytest.approx(plain, rel=0.01)
 
 
+def test_survey_weights_count_up_to_a_factor() -> None:
+    """A thousand times the weights is the same survey, also of people with several rows."""
+    rng = np.random.default_rng(5)
+    n = 600
+    columns = {"g": rng.integers(2, size=n), "who": rng.integers(150, size=n).astype(str), "y": rng.integers(2, size=n)}
+    weight = rng.gamma(2, 1, n)
+    one, thousand = (
+        known(coded(columns | {"w": w}, cluster="who", survey_weights="w"), SELECTED)[0]
+        for w in (weight, 1000 * weight)
+    )
+    assert (one.effect, one.units, one.together) == pytest.approx((thousand.effect, thousand.units, thousand.together))
+    assert one.effect > 1.3
+    assert one.units < 150
+
+
 def test_terms_of_the_tests() -> None:
     """Another correction, a direction, a threshold, or everyone as reference: the disparity that is seen follows."""
     cells, share = [1600, 400], 0.1

@@ -74,12 +74,12 @@ def known(data: AuditData, rates: RateCounter) -> tuple[Known, ...]:
     out = []
     for hit, base in zip(rates.hit(one), rates.base(one), strict=True):
         effect = design_effect(data, hit[None], base[None])
-        units, rows = _units(data, base)
+        units, together = _units(data, base)
         out.append(
             Known(
                 effect=effect * _strata_effect(data, hit, base),
                 units=units,
-                together=max(rows / effect, 1.0),
+                together=max(together / effect, 1.0),
                 clustered=data.design.clusters is not None,
             )
         )
@@ -101,17 +101,21 @@ def _strata_effect(data: AuditData, hit: IntArray, base: IntArray) -> float:
 
 
 def _units(data: AuditData, base: IntArray) -> tuple[float, float]:
-    """How many equally large clusters, or people of equal weight, vary as much as these, and rows in such a cluster."""
-    design = data.design
+    """How many equally large clusters, or people of equal weight, vary as much as these, and the design effect if all
+    rows of a cluster were the same."""
+    design, people = data.design, data.counts * base[data.cells]
     if design.samples_people:
         return float(np.inf), 1.0
-    square = np.ones(len(data.cells)) if design.weights is None else design.weights**2
-    sizes = data.counts * base[data.cells] * square
-    total = max(float(sizes.sum()), 1e-300)
+    weight = np.ones(len(data.cells)) if design.weights is None else design.weights
     if design.clusters is None:
-        return total**2 / max(float((sizes * square).sum()), 1e-300), 1.0
-    squares = max(float((np.bincount(design.clusters, sizes) ** 2).sum()), 1e-300)
-    return total**2 / squares, squares / total
+        sums, squares = np.array([(people * weight**2).sum()]), float((people * weight**4).sum())
+    else:
+        sums = np.bincount(design.clusters, people * weight) ** 2
+        squares = float((np.bincount(design.clusters, people * weight**2) ** 2).sum())
+    total, all_weight = float((people * weight**2).sum()), float((people * weight).sum())
+    if not total:
+        return 1.0, 1.0
+    return total**2 / squares, float(people.sum()) * float(sums.sum()) / all_weight**2
 
 
 def detectable(
