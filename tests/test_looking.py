@@ -15,10 +15,11 @@ import polars as pl
 import pytest
 
 import ald
+from ald.assess.assessment import assessment_terms
 from ald.assess.power import detectable
 from ald.data.inputs.reading import Reading
 from ald.looking import PIECES
-from ald.notions import NOTIONS
+from ald.options.config import AuditConfig
 from tests.tables import decisions, write_csv
 
 
@@ -87,8 +88,9 @@ def test_what_an_audit_could_see() -> None:
     data = decisions()
     seen = ald.look(data, prediction="predicted", truth="true")
     pairs = pd.crosstab(data["true"], data["predicted"]).to_numpy().ravel()
-    assert seen.detectable == detectable((pairs / 2).astype(int), NOTIONS["equalized odds"], 0.05, 4)
-    assert seen.notions == tuple(NOTIONS)
+    config = AuditConfig(notion="equalized odds", prediction="predicted", truth="true")
+    assert seen.detectable == detectable((pairs / 2).astype(int), config.notions[0], assessment_terms(config), 4)
+    assert seen.notions == tuple(ald.NOTIONS)
     assert ald.look(data, outcome="predicted").notions == ("statistical parity",)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ald._core.arrays import IntArray
 from ald._core.spelling import either_spelling
+from ald.assess.assessment import assessment_terms
 from ald.assess.power import Detectable, detectable
 from ald.data.coded import AuditData, weighted_bincount
 from ald.data.columns import Column, as_word
@@ -29,6 +30,7 @@ from ald.data.table import Table
 from ald.errors import InputError, SettingError, shorten
 from ald.groups.criterion import format_bound
 from ald.notions import CELLS, NOTIONS, OUTCOME_CELLS, Notion, RateCounter
+from ald.options.config import AuditConfig
 from ald.options.objects import Source
 from ald.options.table import READING
 from ald.results.look import ColumnLook, LevelCount, Look, Part
@@ -37,8 +39,6 @@ from ald.search.giveaways import giveaways
 
 # Pieces of a histogram, and levels that are shown.
 PIECES, LEVELS = 16, 5
-# The settings of an audit whose power is told.
-_LEVEL, _GROUPS, _FRACTION = 0.05, 3, 0.5
 
 
 @either_spelling
@@ -81,7 +81,7 @@ def look(
         notions=() if guess is None else _fitting(guess),
         favourable=None if guess is None else guess.favourable,
         **({} if guess is None else guess.parts),
-        detectable=() if guess is None or prepared is None else _detectable(prepared.cell_counts(), _notion(guess)),
+        detectable=() if guess is None or prepared is None else _detectable(prepared.cell_counts(), guess),
         command=_command(source, options),
         python=_python(source, options),
     )
@@ -256,9 +256,12 @@ def _notion(guess: Guess) -> Notion:
     return NOTIONS["statistical parity" if guess.outcome else "equalized odds"]
 
 
-def _detectable(cells: IntArray, notion: Notion) -> tuple[Detectable, ...]:
+def _detectable(cells: IntArray, guess: Guess) -> tuple[Detectable, ...]:
     """What an audit with the default settings could see on the half that it keeps for the tests."""
-    return detectable((cells * _FRACTION).astype(np.int64), notion, _LEVEL, ceil(PER_LISTED * _GROUPS))
+    notion = _notion(guess)
+    config = AuditConfig(notion=notion, **guess.parts)  # type: ignore[arg-type]
+    assessed = (cells * (1.0 - config.fraction)).astype(np.int64)
+    return detectable(assessed, notion, assessment_terms(config), ceil(PER_LISTED * config.groups))
 
 
 def _options(table: Table, guess: Guess | None, telling: Sequence[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads
 from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
-from ald.assess.power import Detectable, detectable
+from ald.assess.power import Detectable, detectable, known
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.reading import reading_of
@@ -39,7 +39,6 @@ from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
-from ald.search.adapting import design_effect
 from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.search.proposing import why_none
 
@@ -305,19 +304,20 @@ def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: Au
 
 def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
     """What the tests could have seen, for every question."""
-    return tuple(
-        entry
-        for answer in split.answers
-        for entry in detectable(
-            answer.d2.cell_counts(),
-            answer.question.notion,
-            min(1.0, config.level * (2 if config.sign else 1)),
+    out: list[Detectable] = []
+    for answer in split.answers:
+        d2, notion = answer.d2, answer.question.notion
+        reference = d2.design.reference
+        out += detectable(
+            d2.cell_counts(),
+            notion,
+            assessment_terms(config),
             split.tested,
-            threshold=config.threshold,
-            effect=design_effect(answer.d2, RateCounter(answer.question.notion.rates, answer.d2.n_cells)),
+            known=known(d2, RateCounter(notion.rates, d2.n_cells)),
+            reference=None if reference is None else d2.with_counts(np.where(reference, d2.counts, 0)).cell_counts(),
             outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
         )
-    )
+    return tuple(out)
 
 
 def untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:

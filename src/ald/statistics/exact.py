@@ -184,16 +184,32 @@ def _tilt(parts: Sequence[tuple[int, FloatArray]], observed: int) -> float:
     return (low + high) / 2
 
 
-def _hypergeometric(base_in: int, hits: int, base: int) -> tuple[int, FloatArray]:
-    """The smallest possible number of hits in the group, and log probabilities from there on."""
-    low, high = max(0, hits + base_in - base), min(hits, base_in)
-    x = np.arange(low, high + 1, dtype=float)
+def log_hypergeometric(x: FloatArray, base_in: FloatArray | float, hits: FloatArray | float, base: float) -> FloatArray:
+    """log probabilities of x hits in the group, given the margins."""
 
     def log_choose(n: FloatArray | float, k: FloatArray | float) -> FloatArray:
         return np.asarray(special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0))
 
-    log_pmf = log_choose(hits, x) + log_choose(base - hits, base_in - x) - log_choose(base, base_in)
-    return low, log_pmf
+    return log_choose(hits, x) + log_choose(base - hits, base_in - x) - log_choose(base, base_in)
+
+
+def log_p_of_all(log_pmf: FloatArray, side: int = 0) -> FloatArray:
+    """log p of every outcome, by the same rule as that of one.
+
+    >>> np.exp(log_p_of_all(np.log([0.2, 0.5, 0.3]))).round(2).tolist()
+    [0.2, 1.0, 0.5]
+    """
+    if side:
+        return np.asarray(np.minimum(np.logaddexp.accumulate(log_pmf[::-side])[::-side], 0.0))
+    order = np.argsort(log_pmf)
+    below = np.searchsorted(log_pmf[order], log_pmf + _EQUAL, side="right")
+    return np.asarray(np.minimum(np.logaddexp.accumulate(log_pmf[order])[below - 1], 0.0))
+
+
+def _hypergeometric(base_in: int, hits: int, base: int) -> tuple[int, FloatArray]:
+    """The smallest possible number of hits in the group, and log probabilities from there on."""
+    low, high = max(0, hits + base_in - base), min(hits, base_in)
+    return low, log_hypergeometric(np.arange(low, high + 1, dtype=float), base_in, hits, base)
 
 
 def _tail(log_pmf: FloatArray, position: int, side: int) -> float:

@@ -156,8 +156,7 @@ def _show_power(audit: Audit) -> Section:
         rows=rows,
     )
     explained = (
-        "An approximation for a single group, had the search proposed exactly this one; it does not say whether the "
-        "search would have."
+        "For a single group, had the search proposed exactly this one; it does not say whether the search would have."
     )
     return Section(
         key="seen",
