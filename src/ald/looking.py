@@ -21,7 +21,7 @@ from ald.data.columns import Column, as_word
 from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, weights_kind
 from ald.data.inputs.addresses import is_address, masked
 from ald.data.inputs.memory import parse_size
-from ald.data.inputs.reading import reading_of
+from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load_or_leave
 from ald.data.outcomes import counted_value, some
 from ald.data.prepare import LeftOut, judged, prepare, with_kinds
@@ -97,15 +97,15 @@ def _load(source: Source) -> Table:
         from ald.remote.engines.opening import opened
 
         data = opened(data, source.engine, source.query)
-    roles = Roles(kinds=source.kinds)
-    reading = reading_of(roles, {}, parse_size(source.memory_limit), source.query, source.threads or 1)
-    found = load_or_leave(data, None, replace(reading, needed=None))
+    kinds = source.kinds or {}
+    reading = Reading(kinds=kinds, memory_limit=parse_size(source.memory_limit), query=source.query)
+    found = load_or_leave(data, None, reading)
     if not isinstance(found, Table):
         raise InputError(
             "this data has more different rows than the memory holds, so it cannot be looked at as a whole: look at a "
             "sample of it, such as data.sample(fraction=0.01), or give more memory_limit"
         )
-    return with_kinds(found, roles)
+    return with_kinds(found, kinds)
 
 
 def _asked(table: Table, favourable: Any, **columns: str | None) -> Guess | None:

@@ -120,9 +120,9 @@ def read(
     reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.searches)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
-        return with_kinds(table, roles), half
+        return with_kinds(table, roles.kinds, roles.taken), half
     found = load_or_leave(data, needed, reading) if config.searches else load(data, needed, reading)
-    return with_kinds(found, roles) if isinstance(found, Table) else found, None
+    return with_kinds(found, roles.kinds, roles.taken) if isinstance(found, Table) else found, None
 
 
 def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConfig) -> Prepared:

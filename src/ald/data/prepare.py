@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,14 +91,14 @@ class Prepared:
     named: tuple[Criterion, ...] = ()
 
 
-def with_kinds(table: Table, roles: Roles) -> Table:
-    """The table with its columns read as the kinds that the user gave; outcomes are what they are."""
+def with_kinds(table: Table, kinds: Mapping[str, str | Sequence[str]] | None, taken: Collection[str] = ()) -> Table:
+    """The table with its columns read as the kinds that the user gave; those that are taken are what they are."""
     columns = dict(table.columns)
-    for name, kind in (roles.kinds or {}).items():
+    for name, kind in (kinds or {}).items():
         column = table[name]
         if isinstance(kind, str) and kind not in KINDS:
             raise SettingError(f"unknown kind {kind!r} for column {name!r}. {nearest(kind, KINDS)}")
-        if name not in roles.taken:
+        if name not in taken:
             columns[name] = column.as_kind(kind)
     return replace(table, columns=columns)
 
@@ -121,7 +121,7 @@ def prepare(
     """
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows")
-    table = with_kinds(table, roles)
+    table = with_kinds(table, roles.kinds, roles.taken)
     known, without = known_outcomes(table, roles.outcome_columns)
     if known is not None:
         table, half = table.take(known), None if half is None else half[known]

@@ -50,7 +50,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
     }
     # Its columns differ in length: each has every value once.
     table = Table(columns=columns, n_rows=spread.rows, source=spread.source, left_out=dict(spread.left_out))
-    table = with_kinds(table, roles)
+    table = with_kinds(table, roles.kinds, roles.taken)
     found, left_out, hints = audited(table, roles, lambda name: marginals[name][1], spread.rows)
     coded = [attribute_of(column) for column in found]
     layout = Layout(
