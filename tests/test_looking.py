@@ -146,13 +146,18 @@ def test_what_an_audit_would_refuse() -> None:
         ({"outcome": "stats"}, "no column 'stats'.*Did you mean 'status'"),
         ({"favourable": "yes"}, "say which column that is"),
         ({"prediction": "copy"}, "prediction was given without truth"),
-        ({"query": "select 1"}, "a query needs a database"),
     ],
 )
 def test_what_makes_no_sense(options: dict[str, Any], problem: str) -> None:
     """Unknown columns and options that do not go together are errors in words."""
     with pytest.raises(ald.AldError, match=problem):
         ald.look(log(), **options)
+
+
+def test_a_query_needs_a_database() -> None:
+    """What a source says of its data is checked before it is read."""
+    with pytest.raises(ald.AldError, match="a query needs a database"):
+        ald.look(ald.source(log(), query="select 1"))
 
 
 @pytest.mark.parametrize(

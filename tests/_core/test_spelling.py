@@ -15,7 +15,7 @@ def test_favorable_is_favourable() -> None:
     """Every function that takes `favourable` takes `favorable`, with the same result, and shows one of them."""
     data, scored = people(), decisions() | {"second": decisions(seed=5)["predicted"]}
     calls = [
-        (ald.audit, {"data": data, "outcome": "y", "trees": 2}),
+        (ald.audit, {"data": data, "outcome": "y", "search": ald.Search(trees=2)}),
         (ald.audit, {"data": data, "search": "none", "named_groups": "sex = F", "outcome": "y"}),
         (ald.look, {"data": data, "outcome": "y"}),
         (ald.compare, {"data": scored, "predictions": ["predicted", "second"], "truth": "true"}),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ald.data.columns import Column
-from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, tells, weights_kind
+from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, weights_kind
 from ald.data.inputs.sources import load
 
 YES_NO = ["yes", "no"]
@@ -81,25 +80,3 @@ def test_other_parts() -> None:
     assert not is_split(column("x", [0, 1]))
     assert is_protected("applicant_Sex")
     assert not is_protected("message")
-
-
-@pytest.mark.parametrize("wrong", [0, 4])
-@pytest.mark.parametrize("kind", ["words", "numbers", "falling"])
-def test_columns_that_tell_the_outcome(kind: str, wrong: int) -> None:
-    """A condition that is right for 99 % on both sides tells the outcome; one that errs more often does not."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 200)
-    copy = y.copy()
-    copy[:wrong] = 1
-    values = {"words": np.where(copy, "a", "b"), "numbers": copy + rng.random(400) / 2, "falling": -copy}[kind]
-    outcome, here = column("y", y), column("x", values)
-    assert tells(here, outcome, "1", None) == tells(here, outcome, "0", None) == (wrong == 0)
-    # Half of the people who are wrong: 1 % of that side.
-    assert tells(here, outcome, "1", np.where((copy != y) & (np.arange(400) % 2 == 0), 0, 1))
-
-
-def test_a_constant_tells_nothing() -> None:
-    """Without people on both sides, nothing is told."""
-    y = column("y", [1] * 200 + [0])
-    assert not tells(column("x", [1] * 201), y, "1", None)
-    assert not tells(column("x", np.arange(201) % 2), y, "1", None)

@@ -419,6 +419,8 @@ def test_hostile_column_names(name: str) -> None:
 @pytest.mark.parametrize("extreme", [[1e308, -1e308], [1e-308, 2e-308], [1e308, 1e-308], [5e-324, 1.7e308]])
 def test_extreme_numbers(extreme: list[float]) -> None:
     """Numbers at the ends of the floating-point range split like any others."""
-    columns = {"x": extreme * 200, "y": [0, 1] * 200}
+    columns = {"x": extreme * 200, "y": [0, 1] * 150 + [1, 0] * 50}
     audit = ald.audit(columns, outcome="y", search=ald.Search(trees=3))
-    assert {abs(finding.psi or 0) for finding in audit.groups} == {1.0}
+    (found,) = audit.groups
+    assert found.psi is not None
+    assert abs(found.psi) > 0.3

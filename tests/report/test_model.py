@@ -21,7 +21,7 @@ from tests.tables import people
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return ald.audit(people(), outcome="y", trees=3, profile="nyc-ll144", profile_columns={"sex": "sex"}).report()
+    return ald.profile("nyc-ll144", people(), outcome="y", search=ald.Search(trees=3), columns={"sex": "sex"}).report()
 
 
 def test_a_report_holds_no_audit(report: Report) -> None:

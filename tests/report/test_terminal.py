@@ -14,7 +14,7 @@ from tests.tables import hostile, people
 def report() -> Report:
     columns = people()
     columns["sex"] = [value if i % 3 else value.lower() for i, value in enumerate(columns["sex"])]
-    return ald.audit(columns, outcome="y", trees=5).report()
+    return ald.audit(columns, outcome="y", search=ald.Search(trees=5)).report()
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])
@@ -46,7 +46,7 @@ def test_brief(report: Report, capsys: pytest.CaptureFixture[str]) -> None:
 def test_hostile_names_do_not_act_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """Control characters in names and levels are shown, not sent; square brackets are no markup."""
     names = ["\x1b[31mred", "[bold]x[/bold]"]
-    print_report(ald.audit(hostile(names, ["[red]a", "b\x07", "c"]), outcome="y", trees=2).report())
+    print_report(ald.audit(hostile(names, ["[red]a", "b\x07", "c"]), outcome="y", search=ald.Search(trees=2)).report())
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert "\x07" not in printed

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ald.data.coded import as_counts
 from ald.groups.rules import candidates, decode
 from ald.notions import NOTIONS, RateCounter
-from ald.search.adapting import as_counts, design_effect
+from ald.search.adapting import design_effect
 from ald.search.giveaways import ERRORS, LEFT, PER_LEVEL, errors_of_guessing, giveaways, judged, renumbered, without
 from tests.coded import PARITY, coded, forest_of
 

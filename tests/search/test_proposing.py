@@ -40,8 +40,8 @@ def test_leaves_are_all_of_the_forest() -> None:
     [
         (0, {}, "the selection rate is 0 for everyone"),
         (1, {}, "the selection rate is 1 for everyone"),
-        (None, {"explore": False}, "no tree finds a split at alpha 0.1"),
-        (None, {"method": "chaid"}, "chaid proposes none"),
+        (None, {"search": "leaves"}, "no tree finds a split at alpha 0.1"),
+        (None, {"search": "chaid"}, "chaid proposes none"),
         (None, {"direction": "advantaged"}, "more that is advantaged compared with"),
     ],
 )

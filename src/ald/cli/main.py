@@ -67,7 +67,7 @@ def main() -> None:
 def _ended(received: list[int]) -> Any:
     """Runs the command. Whatever fails after a signal has ended its processes, failed by that."""
     try:
-        return cli(standalone_mode=False)
+        return cli(prog_name="ald", standalone_mode=False)
     except Exception:
         if received:
             raise KeyboardInterrupt from None

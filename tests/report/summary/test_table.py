@@ -10,10 +10,14 @@ from tests.tables import decisions, people
 
 
 def two_rates() -> Audit:
-    return ald.audit(decisions(2000), prediction="predicted", truth="true", notion="equalized odds", trees=5)
+    return ald.audit(
+        decisions(2000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=5)
+    )
 
 
-@pytest.mark.parametrize("audit", [two_rates(), ald.audit(people(), outcome="y", trees=5)], ids=["two", "one"])
+@pytest.mark.parametrize(
+    "audit", [two_rates(), ald.audit(people(), outcome="y", search=ald.Search(trees=5))], ids=["two", "one"]
+)
 def test_records_have_the_numbers_of_findings(audit: Audit) -> None:
     """Records of groups and of candidates hold what the findings hold, rate by rate."""
     report = audit.report()
@@ -33,7 +37,7 @@ def test_records_have_the_numbers_of_findings(audit: Audit) -> None:
 
 def test_named_groups_are_the_records_where_nothing_was_searched() -> None:
     """Without a search the rows for machines are the named groups, and there are no candidates."""
-    audit = ald.assess(people(), ["sex = F", "age > 50"], outcome="y")
+    audit = ald.audit(people(), search="none", named_groups=["sex = F", "age > 50"], outcome="y")
     report = audit.report()
     assert [row[0] for row in report.records.rows] == ["sex = F", "age > 50"]
     assert report.candidates.rows == ()
