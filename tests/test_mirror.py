@@ -53,7 +53,6 @@ ELSEWHERE = {
     "report/summary/sections.py": "report/summary/test_report.py",
     "report/summary/settings.py": "report/summary/test_report.py",
     "results/audit.py": "test_auditing.py",
-    "results/finding.py": "results/test_document.py",
     "search/everyone/descriptions.py": "search/everyone/test_strongest.py",
     "search/everyone/layout.py": "search/everyone/test_shuffles.py",
     "search/explore/prices.py": "search/explore/test_scoring.py",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
     from ald.looking import look
+    from ald.models import audit_model
     from ald.notions import NOTIONS, Notion, Rate
     from ald.options import AuditConfig
     from ald.options.objects import Given, Search, Source, Split, SurveyWeights, source
@@ -49,6 +50,7 @@ _HOMES = {
     "Split": "ald.options.objects",
     "SurveyWeights": "ald.options.objects",
     "audit": "ald.auditing",
+    "audit_model": "ald.models",
     "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
     "look": "ald.looking",
@@ -80,6 +82,7 @@ __all__ = [
     "SurveyWeights",
     "__version__",
     "audit",
+    "audit_model",
     "compare",
     "datasets",
     "look",

@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass, fields
 from math import exp, isfinite, log
 from typing import Any
 
+import numpy as np
+
+from ald._core.arrays import AnyArray
 from ald.assess.assessment import Assessment, Intervals
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion
@@ -126,6 +129,10 @@ class Finding:
         if self._home is None:
             raise SettingError("this finding stands alone; groups and candidates of an audit know their trees")
         return self._home.plot_tree(self, levels)
+
+    def as_sensitive_feature(self, data: Any) -> AnyArray:
+        """Per row of the data the group in words, or "everyone else", as Fairlearn takes sensitive features."""
+        return np.where(self.criterion.mask(data), str(self.criterion), "everyone else")
 
     def _repr_html_(self) -> str | None:
         return None if self._home is None else str(self._home.finding_html(self))

@@ -49,6 +49,17 @@ def frame_columns(data: Any) -> dict[Any, Any] | None:
     return {name: frame.get_column(name).to_native() for name in frame.columns}
 
 
+def without_columns(data: Any, names: Sequence[str]) -> Any:
+    """The frame without some of its columns, as a frame of its library."""
+    frame = nw.from_native(data)
+    return frame.drop([name for name in frame.columns if str(name) in set(names)]).to_native()
+
+
+def rows_at(values: Any, places: IntArray) -> Any:
+    """The values of a Series of pandas at some places, in that order."""
+    return values.iloc[places]
+
+
 def index_of(data: Any) -> Any:
     """The index of a frame or Series of pandas; None of anything else."""
     return data.index if hasattr(data, "iloc") else None
