@@ -19,6 +19,7 @@ from ald.options import AuditConfig
 from ald.questions import Question
 from ald.results.details import Details, PeopleInMemory
 from ald.results.finding import Finding
+from ald.results.gaps import Gaps, assess_gaps, count_in_memory, needs_rows
 from ald.results.halving import Halving
 from ald.results.listed import listed_details
 from ald.results.named import assess_named
@@ -42,6 +43,12 @@ class LocalRows:
 
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
         return assess_named(self.prepared, asked, self.config)
+
+    def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
+        # Counts are few numbers; rows are kept only where there is no other way.
+        whole, config = self.prepared.whole, self.config
+        rows = whole if needs_rows(whole, config) else None
+        return partial(assess_gaps, count_in_memory(whole, config), asked, config, rows)
 
     def halves(self, seed: np.random.SeedSequence) -> LocalHalves:
         return LocalHalves.of(

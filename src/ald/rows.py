@@ -16,6 +16,7 @@ from ald.groups.tree import CodedCriterion, Forest
 from ald.questions import Question
 from ald.results.details import Details, People
 from ald.results.finding import Finding
+from ald.results.gaps import Gaps
 from ald.results.halving import Halving, Overlaps
 
 
@@ -32,6 +33,9 @@ class Rows(Protocol):
 
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
         """The groups that the user named, tested on all rows."""
+
+    def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
+        """What tells every attribute's own gap on all rows, when somebody asks."""
 
     def halves(self, seed: np.random.SeedSequence) -> Halves:
         """A random halving, or the data's own."""

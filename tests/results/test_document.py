@@ -118,13 +118,11 @@ def test_findings_are_consistent(document: dict[str, Any]) -> None:
 
 
 def test_one_line_per_group() -> None:
-    """Groups and candidates stand on lines of their own, for people and for diffs."""
+    """Groups, gaps and candidates stand on lines of their own, for people and for diffs."""
     audit = an_audit()
     lines = audit.to_json().splitlines()
-    assert (
-        sum(line.startswith('  {"criterion"') for line in lines)
-        == len(audit.groups) + len(audit.named_groups) + audit.n_candidates
-    )
+    rows = len(audit.groups) + len(audit.named_groups) + len(audit.gaps) + audit.n_candidates
+    assert sum(line.startswith('  {"criterion"') for line in lines) == rows
 
 
 @pytest.mark.parametrize(

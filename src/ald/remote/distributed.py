@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,7 @@ from ald.remote.engines.protocols import Blocks
 from ald.remote.spread import PreparedSpread, prepare_spread
 from ald.results.details import Details
 from ald.results.finding import Finding
+from ald.results.gaps import Gaps, assess_gaps, count_parts
 from ald.results.halving import Halving, Overlaps
 from ald.results.listed import listed_details, listed_subjects
 from ald.search.explore.scoring import Terms as SearchTerms
@@ -134,6 +135,12 @@ class RemoteRows:
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
         """None: groups in words need all rows in one place, and were refused."""
         return ()
+
+    def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
+        """From the people along every attribute, who were counted for the halves."""
+        tables = [first + second for first, second in zip(*self._halves.values, strict=True)]
+        counted = count_parts(self._halves.attributes, tables, self._config)
+        return partial(assess_gaps, counted, asked, self._config)
 
     def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
         """Those that hashes draw, from the audit's own seed."""

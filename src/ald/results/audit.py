@@ -19,6 +19,7 @@ from ald.profiles import Profile
 from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
+from ald.results.gaps import Gaps
 
 if TYPE_CHECKING:
     from ald.report.model import Report
@@ -36,6 +37,7 @@ class Audit:
     significant: the places of all significant groups among the candidates, the listed ones first.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
     forest: the search trees.
+    gaps: every attribute's own gap, each level against the rest, on all data; a family of its own.
     detectable: what the audit could have seen, by share of people.
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
@@ -57,6 +59,7 @@ class Audit:
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
     # Or how to count them, when somebody asks.
     _details: Details | Callable[[], Details] = field(repr=False)
+    _gaps: Gaps | Callable[[], Gaps] = field(repr=False)
 
     def __post_init__(self) -> None:
         for group in (*self.giveaways, *self.groups, *self.named_groups):
@@ -65,6 +68,10 @@ class Audit:
     @cached_property
     def details(self) -> Details:
         return self._details() if callable(self._details) else self._details
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        return self._gaps() if callable(self._gaps) else self._gaps
 
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:
@@ -180,11 +187,11 @@ class Audit:
 
         return audit_to_dict(self)
 
-    def to_reduced_dict(self, candidates: int) -> dict[str, Any]:
-        """The audit as plain data, with some candidates and the trees of listed groups only: what fits on a page."""
+    def to_reduced_dict(self, most: int) -> dict[str, Any]:
+        """The audit as plain data that fits on a page: so many candidates and gaps, and the trees of listed groups."""
         from ald.results.document import reduced_to_dict
 
-        return reduced_to_dict(self, candidates)
+        return reduced_to_dict(self, most)
 
     def to_json(self) -> str:
         """The whole audit as JSON. Same audit, same bytes."""

@@ -23,6 +23,7 @@ from ald.options.table import AUDIT_OPTIONS
 from ald.profiles import Profile
 from ald.results.details import Details
 from ald.results.finding import Finding
+from ald.results.gaps import Gaps
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -89,6 +90,25 @@ _FINDING = {
     "stability": _NUMBER,
     "undefined": str,
 }
+_GAP = {
+    "criterion": str,
+    "conditions": _CONDITIONS,
+    "notion": str,
+    "outcome": _TEXT,
+    "size": int,
+    "people": _COUNT,
+    "share": float,
+    "psi": _NUMBER,
+    "parts": _BY_RATE,
+    "rates_inside": _BY_RATE,
+    "rates_outside": _BY_RATE,
+    "interval": [_NUMBER],
+    "part_intervals": {"*": [_NUMBER]},
+    "p_adjusted": _NUMBER,
+    "log10_p_adjusted": _NUMBER,
+    "test": str,
+    "undefined": str,
+}
 _DOCUMENT = {
     "version": str,
     "notions": [
@@ -121,6 +141,13 @@ _DOCUMENT = {
     "giveaways": [_FINDING],
     "groups": [_FINDING],
     "named_groups": [_FINDING],
+    "gaps": {
+        "compared": int,
+        "interval_level": float,
+        "shortened": {"*": int},
+        "absent": str,
+        "rows": [_GAP],
+    },
     "details": {
         "curves": [
             {
@@ -177,21 +204,25 @@ _DOCUMENT = {
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain data: only text, numbers, true, false, null, lists and dictionaries."""
-    return _to_dict(audit, audit.candidates, audit.forest)
+    return _to_dict(audit, audit.candidates, audit.gaps, audit.forest)
 
 
-def reduced_to_dict(audit: Audit, candidates: int) -> dict[str, Any]:
-    """The same with some candidates only, and without trees that no listed group comes from; `reduced` counts both."""
+def reduced_to_dict(audit: Audit, most: int) -> dict[str, Any]:
+    """The same with so many candidates and gaps at most, and without trees that no listed group comes from.
+
+    `reduced` counts what is left out.
+    """
     trees = {finding.tree for finding in audit.groups if finding.tree is not None}
-    document = _to_dict(audit, audit.first_candidates(candidates), audit.forest.only(trees))
+    document = _to_dict(audit, audit.first_candidates(most), audit.gaps.first(most), audit.forest.only(trees))
     left_out = {
         "trees": audit.forest.n_trees - len(trees),
         "candidates": audit.n_candidates - len(document["candidates"]),
+        "gaps": len(audit.gaps) - len(document["gaps"]["rows"]),
     }
     return {"schema": document.pop("schema"), "reduced": left_out, **document}
 
 
-def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dict[str, Any]:
+def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Forest) -> dict[str, Any]:
     keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
     return {
         "schema": SCHEMA,
@@ -204,6 +235,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], forest: Forest) -> dic
         "giveaways": [finding.to_dict() for finding in audit.giveaways],
         "groups": [finding.to_dict() for finding in audit.groups],
         "named_groups": [finding.to_dict() for finding in audit.named_groups],
+        "gaps": gaps.to_dict(),
         "details": _plain(audit.details.to_dict()),
         "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
@@ -225,11 +257,17 @@ def audit_to_json(audit: Audit) -> str:
     lines = []
     for key, value in document.items():
         if key in ("giveaways", "groups", "named_groups", "candidates") and value:
-            rows = ",\n".join(f"  {_dump(entry)}" for entry in value)
-            lines.append(f"{_dump(key)}: [\n{rows}\n]")
+            lines.append(f"{_dump(key)}: {_dump_rows(value)}")
+        elif key == "gaps" and value["rows"]:
+            rest = [f"{_dump(name)}: {_dump(entry)}" for name, entry in value.items() if name != "rows"]
+            lines.append(f'{_dump(key)}: {{{", ".join(rest)}, "rows": {_dump_rows(value["rows"])}}}')
         else:
             lines.append(f"{_dump(key)}: {_dump(value)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _dump_rows(rows: Sequence[Any]) -> str:
+    return "[\n" + ",\n".join(f"  {_dump(row)}" for row in rows) + "\n]"
 
 
 def _dump(value: Any) -> str:
@@ -248,9 +286,10 @@ def audit_from_json(text: str | bytes) -> Audit:
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
         raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
-    if isinstance(document.get("reduced"), dict) and document["reduced"].get("candidates"):
+    reduced = document.get("reduced")
+    if isinstance(reduced, dict) and (reduced.get("candidates") or reduced.get("gaps")):
         raise InputError(
-            "this is the reduced document of a report, without most of its candidates; read the one that "
+            "this is the reduced document of a report, without most of its candidates and gaps; read the one that "
             "audit.save('audit.json') or --output audit.json wrote"
         )
     try:
@@ -282,6 +321,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
             _details=Details.from_dict(document["details"]),
+            _gaps=Gaps.from_dict(document["gaps"]),
             profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
             significant=tuple(document["significant"]),
@@ -351,6 +391,7 @@ def _check_sizes(document: dict[str, Any]) -> None:
     whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
     if not whole or len(significant) < len(document["groups"]):
         raise InputError("this audit document is damaged: `significant` does not fit its groups and candidates")
+    _check_gaps(document, rates)
     _check_details(document)
     _check_profile(document)
     forest = document["forest"]
@@ -364,6 +405,16 @@ def _check_sizes(document: dict[str, Any]) -> None:
     whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
     if not whole:
         raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
+
+
+def _check_gaps(document: dict[str, Any], rates: dict[str, set[str]]) -> None:
+    """Raises where gaps do not fit the notions, or are not along one attribute each."""
+    for entry in document["gaps"]["rows"]:
+        by_rate = ("parts", "rates_inside", "rates_outside", "part_intervals")
+        whole = all(set(entry[name]) == rates.get(entry["notion"]) for name in by_rate)
+        whole &= all(len(pair) == 2 for pair in (entry["interval"], *entry["part_intervals"].values()))
+        if not whole or len(entry["conditions"]) != 1:
+            raise InputError(f"this audit document is damaged: a gap does not fit the notion: {entry['criterion']!r}")
 
 
 def _check_details(document: dict[str, Any]) -> None:
