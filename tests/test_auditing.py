@@ -511,6 +511,28 @@ def test_nothing_tested_has_its_reason_as_a_warning(columns: Any, options: dict[
         assert "no group was found" not in text
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"given": "place"},
+        {"cluster": "who"},
+        {"weights": ald.SurveyWeights("weight")},
+        {"reference": "place = p"},
+        {"threshold": 0.1, "given": "place"},
+    ],
+)
+def test_an_empty_search_is_said_whatever_the_design(options: dict[str, Any]) -> None:
+    """Within strata, by clusters, with weights or a reference group, a search without any group is no error either."""
+    rng = np.random.default_rng(0)
+    columns = {"place": rng.choice(["p", "q"], 400), "who": np.arange(400) // 2, "weight": rng.gamma(2.0, 1.0, 400)}
+    columns |= {"sex": ["f"] * 10 + ["m"] * 390, "y": rng.integers(2, size=400)}
+    found = ald.audit(columns, outcome="y", attributes="sex", **options)
+    assert found.n_candidates == 0
+    assert any("no group could be tested: in the half that was searched" in warning for warning in found.warnings)
+    assert "no group was found" not in str(found)
+    assert ald.Audit.from_json(found.to_json()) == found
+
+
 def test_each_question_without_a_test_has_its_reason() -> None:
     """Of several questions, the warning names the one of which no group could be tested."""
     data = rare()

@@ -67,6 +67,24 @@ def test_the_tested_half_is_a_sample() -> None:
     assert group.change == pytest.approx(np.mean([abs(rate.change) for rate in group.rates]))
 
 
+def test_significant_groups_beyond_the_list_are_said() -> None:
+    """Where more groups are significant than are listed, every rendering says how many, and how to list them."""
+    rng = np.random.default_rng(7)
+    columns = models(12_000, 7, 0.0)
+    columns["region"] = rng.choice(list("uvwx"), 12_000)
+    rise = np.select([columns["region"] == level for level in "uvw"], [0.15, 0.3, 0.5], 0.0)
+    columns["new"] = np.where((columns["y"] == 0) & (rng.random(12_000) < rise), 1, columns["new"])
+    whole, first = (compared(columns, attributes="region", groups=groups) for groups in (9, 1))
+    n = len(whole.groups)
+    assert n > 2
+    assert (whole.n_significant, first.n_significant, len(first.groups)) == (n, n, 1)
+    assert json.loads(first.to_json())["significant"] == n
+    said = f"{n - 1} groups more are significant, but the list ends after 1: groups={n} (--groups {n}) lists all."
+    for text in (str(first), first.to_markdown()):
+        assert said in text
+    assert "the list ends" not in str(whole) + whole.to_markdown()
+
+
 def test_exact_counts_with_weights() -> None:
     """Where every row stands for an even number of equal people the halves are known in expectation; sizes add up."""
     columns = models(500, 2) | {"n": np.full(500, 40)}

@@ -331,7 +331,7 @@ def assess_masks(masks: Sequence[BoolArray], data: AuditData, notion: Notion, te
     """As `assess`, of groups that are given by their rows."""
     if data.design.strata is None and data.design.samples_people:
         sides = [[_counts(rows, data) for rows in (mask, others(mask, data, terms.reference))] for mask in masks]
-        inside, outside = (np.array([pair[i] for pair in sides]).reshape(-1, data.n_cells) for i in (0, 1))
+        inside, outside = (_stacked([pair[i] for pair in sides], data) for i in (0, 1))
         return assess_counts(inside, data.cell_counts(), notion, terms, outside=outside)
     unclear = "nobody can be compared: no stratum has people with different outcomes both inside and outside the group"
     return _assess_within(masks, [_given(data)] * len(masks), data, notion, terms, unclear)
@@ -339,6 +339,11 @@ def assess_masks(masks: Sequence[BoolArray], data: AuditData, notion: Notion, te
 
 def _counts(rows: BoolArray, data: AuditData) -> IntArray:
     return weighted_bincount(data.cells[rows], data.counts[rows], data.n_cells)
+
+
+def _stacked(counts: Sequence[IntArray], data: AuditData) -> IntArray:
+    """The counts per cell of some groups, or of none: [groups, cells]."""
+    return np.array(counts, dtype=np.int64).reshape(-1, data.n_cells)
 
 
 def _assess_within(
@@ -379,9 +384,7 @@ def _assess_within(
     log_p = _towards(log_p, differences, sides)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(raw != 0, differences / raw, 1.0) if terms.reference == "all" else np.ones_like(raw)
-    inside, outside = (
-        np.array([_counts(rows, data) for rows in side]).reshape(-1, data.n_cells) for side in (masks, rest)
-    )
+    inside, outside = (_stacked([_counts(rows, data) for rows in side], data) for side in (masks, rest))
     shares = [float(weight[mask].sum() / max(float(weight.sum()), 1e-300)) for mask in masks]
     return Assessment(
         notion=notion,

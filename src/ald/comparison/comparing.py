@@ -94,6 +94,7 @@ class Comparison:
     """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates.
 
     confidence: of the intervals, which allows for the significant groups having been picked from those tested.
+    n_significant: how many of the tested groups are significant, listed or not.
     """
 
     first: str
@@ -106,6 +107,7 @@ class Comparison:
     overall: Mapping[str, tuple[float, float]]
     groups: tuple[ChangedGroup, ...]
     tested: tuple[ChangedGroup, ...]
+    n_significant: int
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data."""
@@ -121,6 +123,7 @@ class Comparison:
             "rows_assess": self.data_summary.rows_assess,
             "warnings": list(self.data_summary.warnings),
             "overall": {key: [rounded(value) for value in pair] for key, pair in self.overall.items()},
+            "significant": self.n_significant,
             "groups": [_plain(group) for group in self.groups],
             "tested": [_plain(group) for group in self.tested],
             "limitation": LIMITATION,
@@ -165,14 +168,23 @@ class Comparison:
         return f"{what} when {self.first!r} is replaced by {self.second!r} ({self.notion.name})"
 
     def _of_intervals(self) -> str:
-        significant = sum(group.log_p_adjusted <= np.log(self.level) for group in self.tested)
         how = f"Intervals of the change have confidence {self.confidence:.2%}"
-        if significant < len(self.tested):
-            how += f", which allows for {significant} of {len(self.tested)} tested groups being significant"
+        if self.n_significant < len(self.tested):
+            how += f", which allows for {self.n_significant} of {len(self.tested)} tested groups being significant"
         if len(self.notion.rates) == 1:
             return f"{how}. They hold the changes that the score test does not reject."
         return (
             f"{how}, all rates of a group together. Those of single rates can hold 0 where the rates together do not."
+        )
+
+    def _further(self) -> str:
+        """How many significant groups are not listed, and how to see them; empty if all are listed."""
+        more = self.n_significant - len(self.groups)
+        if not more:
+            return ""
+        return (
+            f"{_count(more)} more {'is' if more == 1 else 'are'} significant, but the list ends after "
+            f"{len(self.groups)}: groups={self.n_significant} (--groups {self.n_significant}) lists all."
         )
 
     def _facts(self) -> list[str]:
@@ -181,6 +193,7 @@ class Comparison:
         return [
             f"{summary.rows:,} people: searched in {summary.rows_search:,}, tested on {summary.rows_assess:,}; "
             f"{_count(len(self.tested))} tested. Overall: {overall}.",
+            *([self._further()] if self._further() else []),
             *([self._of_intervals()] if self.groups else []),
             *(f"Warning: {warning}" for warning in summary.warnings),
             LIMITATION,
@@ -263,7 +276,7 @@ def compare(
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
     criteria = _one_side(candidates(forest, d1).criteria, d1, response)
     tested, confidence = _assessed(criteria, d2, notion, response, level, adjust)
-    listed = [group for group in tested if group.log_p_adjusted <= np.log(level)][:groups]
+    significant = [group for group in tested if group.log_p_adjusted <= np.log(level)]
     everyone = d2.cell_counts()
     overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
     return Comparison(
@@ -275,8 +288,9 @@ def compare(
         confidence=confidence,
         data_summary=replace(summary, rows_search=d1.total, rows_assess=d2.total),
         overall=overall,
-        groups=tuple(listed),
+        groups=tuple(significant[:groups]),
         tested=tuple(tested),
+        n_significant=len(significant),
     )
 
 
