@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
+from ald._core.exact import cross_product, cross_product_of_sums, scatter
 from ald.errors import SettingError, nearest
 
 # Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.
@@ -104,6 +106,41 @@ class Notion:
         return np.asarray(np.mean(np.abs(differences), axis=0))
 
 
+class Measure(Protocol):
+    """What groups are compared by, from sums over their people (last axis of counts): a mean per rate (first axis).
+
+    A rate is the mean of something that is 0 or 1, hits over its base; an amount has a mean as well. disjoint: whether
+    nobody counts in two means. signs: whether a higher mean is to people's advantage.
+    """
+
+    disjoint: bool
+    signs: FloatArray
+
+    def __len__(self) -> int:
+        """How many means."""
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone, whatever they count for."""
+
+    def kept(self, counts: IntArray) -> IntArray:
+        """People, as a forest remembers those of its nodes."""
+
+    def hit(self, counts: IntArray) -> IntArray:
+        """What the means are sums of."""
+
+    def base(self, counts: IntArray) -> IntArray:
+        """The people of the means."""
+
+    def squares(self, counts: IntArray) -> IntArray | None:
+        """The sums of squares, two words each (first axis); None where they are the hits."""
+
+    def cross(self, hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
+        """hit * bases - base * hits: zero exactly where the part has the mean of the whole."""
+
+    def margin(self, hits: IntArray, bases: IntArray, squares: IntArray | None) -> FloatArray:
+        """bases^2 times the variance; zero exactly where nothing varies."""
+
+
 class RateCounter:
     """Turns counts per confusion cell into hits and bases of some rates. Immutable.
 
@@ -119,6 +156,28 @@ class RateCounter:
         used = [cell for base in self._bases for cell in base]
         self.disjoint = len(set(used)) == len(used)
 
+    def __len__(self) -> int:
+        return len(self.rates)
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone, whatever they count for."""
+        return np.asarray(counts.sum(axis=-1))
+
+    def kept(self, counts: IntArray) -> IntArray:
+        """People per cell."""
+        return counts
+
+    def squares(self, counts: IntArray) -> None:
+        """Hits are their own squares."""
+
+    def cross(self, hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
+        """hit * bases - base * hits."""
+        return cross_product(hit, base, hits, bases)
+
+    def margin(self, hits: IntArray, bases: IntArray, squares: IntArray | None = None) -> FloatArray:
+        """bases^2 times the variance of hits."""
+        return np.asarray(hits.astype(float) * (bases - hits))
+
     def masks(self) -> tuple[IntArray, IntArray]:
         """The cells of the hits and of the base of every rate, as bits."""
         hits, bases = (np.array([sum(1 << c for c in cells) for cells in side]) for side in (self._hits, self._bases))
@@ -131,6 +190,47 @@ class RateCounter:
     def base(self, counts: IntArray) -> IntArray:
         """Base sizes per rate (first axis) from counts whose last axis is the cell."""
         return _sums(counts, self._bases)
+
+
+class MeanCounter:
+    """The mean of an amount, from people, sum, and the two words of the sum of squares (last axis of counts)."""
+
+    disjoint = True
+
+    def __init__(self, sign: float = 1.0) -> None:
+        self.signs = np.array([sign])
+
+    def __len__(self) -> int:
+        return 1
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone: each has an amount."""
+        return np.asarray(counts[..., 0])
+
+    def kept(self, counts: IntArray) -> IntArray:
+        """People, without their amounts."""
+        return np.asarray(counts[..., :1])
+
+    def hit(self, counts: IntArray) -> IntArray:
+        """The sum of the amounts."""
+        return np.asarray(counts[None, ..., 1])
+
+    def base(self, counts: IntArray) -> IntArray:
+        """The people, as the one mean has them."""
+        return np.asarray(counts[None, ..., 0])
+
+    def squares(self, counts: IntArray) -> IntArray:
+        """The sum of squares."""
+        return np.stack([counts[None, ..., 2], counts[None, ..., 3]])
+
+    def cross(self, hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
+        """hit * bases - base * hits."""
+        return cross_product_of_sums(hit, base, hits, bases)
+
+    def margin(self, hits: IntArray, bases: IntArray, squares: IntArray | None) -> FloatArray:
+        """bases^2 times the variance of amounts."""
+        assert squares is not None
+        return scatter(bases, hits, squares[0], squares[1])
 
 
 def _sums(counts: IntArray, cells: list[tuple[int, ...]]) -> IntArray:

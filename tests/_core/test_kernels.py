@@ -99,6 +99,31 @@ def test_counts_agree(case: Case) -> None:
 
 
 @given(cases())
+def test_amounts_agree(case: Case) -> None:
+    """Both kernels give people, sum, and both words of the sum of squares per code, and so does a plain loop."""
+    amounts = case.rng.choice([-(2**31) + 1, 2**31 - 1, -1, 0, 7, 123_456_789], len(case.cells)).astype(np.int64)
+    capacity = int(np.minimum(case.ends - case.starts, case.sizes[case.attributes]).sum())
+    found = []
+    for module in (_kernel, _numpy_kernel):
+        codes, counts = np.zeros(capacity, np.uint32), np.zeros((capacity, 4), np.int64)
+        used = np.zeros(len(case.starts), np.int64)
+        where = (case.rows, case.weights, case.starts, case.ends, case.attributes, case.sizes)
+        written = module.count_amounts(case.codes, amounts, *where, codes, counts, used)
+        found.append([codes[:written].tolist(), counts[:written].tolist(), used.tolist()])
+    assert found[0] == found[1]
+    expected: list[Any] = []
+    for start, end, attribute in zip(case.starts, case.ends, case.attributes, strict=True):
+        table: dict[int, list[int]] = {}
+        for i in range(start, end):
+            value, people = int(amounts[case.rows[i]]), 1 if case.weights is None else int(case.weights[i])
+            entry = table.setdefault(int(case.codes[attribute][case.rows[i]]), [0, 0, 0])
+            for at, more in enumerate((people, people * value, people * value * value)):
+                entry[at] += more
+        expected += [entry for _, entry in sorted(table.items())]
+    assert [[n, total, high * 2**31 + low] for n, total, high, low in found[0][1]] == expected
+
+
+@given(cases())
 def test_partitions_agree(case: Case) -> None:
     """Both kernels split the same rows the same way, in the order they had."""
     lengths = case.sizes[case.attributes]

@@ -12,7 +12,7 @@ from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import GrowthRules
 from tests.coded import coded
-from tests.golden_data import case_data, document, manifest, number
+from tests.golden_data import case_data, cases, document, is_numeric, number
 from tests.tables import decisions, people
 
 
@@ -61,9 +61,9 @@ def test_several_rates_as_the_engine() -> None:
 def test_tests_agree_with_the_reference_software() -> None:
     """Statistics, degrees of freedom and log p of the root are those of the reference software."""
     checked = 0
-    for entry in manifest()["cases"]:
+    for entry in cases():
         case = document(entry["json"])
-        if "conditioning" in entry["tags"]:
+        if "conditioning" in entry["tags"] or is_numeric(case):
             continue
         data, known = case_data(case)
         response = outcomes(RateCounter([SELECTION], 2), 2)

@@ -1,6 +1,6 @@
 /* Counting, partitioning and membership on coded columns.
  *
- * Three loops over rows, all on integers: their results do not depend on threads or platform, and
+ * Loops over rows, all on integers: their results do not depend on threads or platform, and
  * _numpy_kernel.py computes the same ones. Buffers come through the checked buffer protocol, and every
  * request is checked against their lengths before the GIL is released. Codes, cells and row numbers are
  * trusted: a code is below its attribute's size, a cell below n_cells, a row number below n_rows.
@@ -200,6 +200,160 @@ count(PyObject *self, PyObject *args)
 done:
     free(histogram);
     free(cell);
+    free(seen);
+    free(touched);
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 10);
+    return result;
+}
+
+/* What a row adds to a bin of amounts: people, sum, and the two words of the sum of squares. */
+#define MOMENTS 4
+#define WORD 31
+
+#define ACCUMULATE_AMOUNTS(TYPE)                                                           \
+    do {                                                                                   \
+        const TYPE *code = (const TYPE *)column->view.buf;                                 \
+        for (int64_t i = start; i < end; i++) {                                            \
+            int64_t *bin = histogram + (size_t)code[rows[i]] * MOMENTS + (i % COPIES) * stride; \
+            const int64_t *add = moments + (i - start) * MOMENTS;                          \
+            bin[0] += add[0];                                                              \
+            bin[1] += add[1];                                                              \
+            bin[2] += add[2];                                                              \
+            bin[3] += add[3];                                                              \
+        }                                                                                  \
+    } while (0)
+
+/* count_amounts(codes, amounts, rows, weights, starts, ends, attributes, sizes, out_codes, out_counts, used)
+ *
+ * As `count`, of amounts below 2^31 in size: per code the people, the sum, and the sum of squares in two words.
+ */
+static PyObject *
+count_amounts(PyObject *self, PyObject *args)
+{
+    PyObject *codes_o, *amounts_o, *rows_o, *weights_o, *starts_o, *ends_o, *attributes_o, *sizes_o;
+    PyObject *out_codes_o, *out_counts_o, *used_o;
+    Py_ssize_t n_columns = 0;
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOOO", &codes_o, &amounts_o, &rows_o, &weights_o, &starts_o, &ends_o,
+                          &attributes_o, &sizes_o, &out_codes_o, &out_counts_o, &used_o)) {
+        return NULL;
+    }
+    Buffer b[10];
+    memset(b, 0, sizeof(b));
+    Buffer *columns = NULL;
+    int64_t *histogram = NULL, *moments = NULL;
+    uint8_t *seen = NULL;
+    uint32_t *touched = NULL;
+    PyObject *result = NULL;
+    if (get_buffer(amounts_o, &b[0], 0, 8, "amounts") < 0 || get_buffer(rows_o, &b[1], 0, 4, "rows") < 0 ||
+        (weights_o != Py_None && get_buffer(weights_o, &b[2], 0, 8, "weights") < 0) ||
+        get_buffer(starts_o, &b[3], 0, 8, "starts") < 0 || get_buffer(ends_o, &b[4], 0, 8, "ends") < 0 ||
+        get_buffer(attributes_o, &b[5], 0, 8, "attributes") < 0 || get_buffer(sizes_o, &b[6], 0, 8, "sizes") < 0 ||
+        get_buffer(out_codes_o, &b[7], 1, 4, "out_codes") < 0 ||
+        get_buffer(out_counts_o, &b[8], 1, 8, "out_counts") < 0 || get_buffer(used_o, &b[9], 1, 8, "used") < 0) {
+        goto done;
+    }
+    const int64_t *amounts = b[0].view.buf;
+    const uint32_t *rows = b[1].view.buf;
+    const int64_t *weight = b[2].width ? b[2].view.buf : NULL;
+    const int64_t *starts = b[3].view.buf, *ends = b[4].view.buf, *attributes = b[5].view.buf;
+    const int64_t *sizes = b[6].view.buf;
+    uint32_t *out_codes = b[7].view.buf;
+    int64_t *out_counts = b[8].view.buf, *used = b[9].view.buf;
+    Py_ssize_t n_rows = length(&b[0]), n_entries = length(&b[1]), n_requests = length(&b[3]);
+    Py_ssize_t capacity = length(&b[7]);
+    columns = get_columns(codes_o, n_rows, &n_columns);
+    if (columns == NULL) {
+        goto done;
+    }
+    if (length(&b[4]) != n_requests || length(&b[5]) != n_requests || length(&b[6]) != n_columns ||
+        length(&b[9]) != n_requests || length(&b[8]) != capacity * MOMENTS ||
+        (weight != NULL && length(&b[2]) != n_entries)) {
+        PyErr_SetString(PyExc_ValueError, "count_amounts: array lengths do not fit");
+        goto done;
+    }
+    int64_t largest = 1, longest = 1, needed = 0;
+    for (Py_ssize_t r = 0; r < n_requests; r++) {
+        if (starts[r] < 0 || ends[r] < starts[r] || ends[r] > n_entries || attributes[r] < 0 ||
+            attributes[r] >= n_columns || sizes[attributes[r]] < 1 || sizes[attributes[r]] > UINT32_MAX) {
+            PyErr_SetString(PyExc_ValueError, "count_amounts: a request is out of bounds");
+            goto done;
+        }
+        int64_t size = sizes[attributes[r]], n = ends[r] - starts[r];
+        largest = size > largest ? size : largest;
+        longest = n > longest ? n : longest;
+        needed += n < size ? n : size;
+    }
+    if (needed > capacity) {
+        PyErr_SetString(PyExc_ValueError, "count_amounts: the output is too small");
+        goto done;
+    }
+    histogram = calloc((size_t)largest * MOMENTS + COPIES * COPIED_BINS, sizeof(int64_t));
+    moments = malloc((size_t)longest * MOMENTS * sizeof(int64_t));
+    seen = calloc((size_t)largest, 1);
+    touched = malloc((size_t)largest * sizeof(uint32_t));
+    if (histogram == NULL || moments == NULL || seen == NULL || touched == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    int64_t written = 0;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t r = 0; r < n_requests; r++) {
+        const Buffer *column = &columns[attributes[r]];
+        int64_t start = starts[r], end = ends[r], size = sizes[attributes[r]], first = written;
+        size_t bins = (size_t)(size * MOMENTS), stride = bins <= COPIED_BINS ? bins : 0;
+        if (r == 0 || start != starts[r - 1] || end != ends[r - 1]) {
+            for (int64_t i = start; i < end; i++) {
+                int64_t *of = moments + (i - start) * MOMENTS, value = amounts[rows[i]];
+                int64_t people = weight == NULL ? 1 : weight[i], square = value * value;
+                of[0] = people;
+                of[1] = people * value;
+                of[2] = people * (square >> WORD);
+                of[3] = people * (square & (((int64_t)1 << WORD) - 1));
+            }
+        }
+        switch (column->width) {
+        case 1: ACCUMULATE_AMOUNTS(uint8_t); break;
+        case 2: ACCUMULATE_AMOUNTS(uint16_t); break;
+        default: ACCUMULATE_AMOUNTS(uint32_t); break;
+        }
+        for (size_t bin = 0; bin < stride; bin++) {
+            for (size_t copy = 1; copy < COPIES; copy++) {
+                histogram[bin] += histogram[bin + copy * stride];
+                histogram[bin + copy * stride] = 0;
+            }
+        }
+        if (size <= 64 || size <= 16 * (end - start)) {
+            written = compress(histogram, size, MOMENTS, out_codes, out_counts, written, capacity);
+            memset(histogram, 0, bins * sizeof(int64_t));
+        }
+        else { /* few rows, many codes: visit only those that occur */
+            int64_t n_touched = 0;
+            switch (column->width) {
+            case 1: COLLECT(uint8_t); break;
+            case 2: COLLECT(uint16_t); break;
+            default: COLLECT(uint32_t); break;
+            }
+            qsort(touched, (size_t)n_touched, sizeof(uint32_t), compare_codes);
+            for (int64_t i = 0; i < n_touched; i++) {
+                int64_t *entry = histogram + (size_t)touched[i] * MOMENTS;
+                out_codes[written] = touched[i];
+                memcpy(out_counts + written * MOMENTS, entry, MOMENTS * sizeof(int64_t));
+                memset(entry, 0, MOMENTS * sizeof(int64_t));
+                seen[touched[i]] = 0;
+                written++;
+            }
+        }
+        used[r] = written - first;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong((long long)written);
+done:
+    free(histogram);
+    free(moments);
     free(seen);
     free(touched);
     if (columns != NULL) {
@@ -472,6 +626,7 @@ done:
 
 static PyMethodDef methods[] = {
     {"count", count, METH_VARARGS, "Counts per code and cell of many row ranges."},
+    {"count_amounts", count_amounts, METH_VARARGS, "People, sum and sum of squares per code of many row ranges."},
     {"partition", partition, METH_VARARGS, "Stable partition of many row ranges."},
     {"members", members, METH_VARARGS, "Counts per cell of the members of many criteria."},
     {NULL, NULL, 0, NULL},

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ald._core.arrays import AnyArray, ByteArray, CodeArray, IntArray
+from ald._core.exact import moments
 
 
 def ranges(starts: IntArray, ends: IntArray) -> IntArray:
@@ -45,9 +46,7 @@ def count(
 ) -> int:
     pieces: list[tuple[IntArray, IntArray, IntArray]] = []
     for attribute in np.unique(attributes):
-        requests = np.flatnonzero(attributes == attribute)
-        entries = ranges(starts[requests], ends[requests])
-        owner = np.repeat(np.arange(len(requests)), ends[requests] - starts[requests])
+        requests, entries, owner = _entries(attributes, attribute, starts, ends)
         row, size = rows[entries], int(sizes[attribute])
         key = (owner * size + codes[attribute][row]) * n_cells + cells[row]
         weight = None if weights is None else weights[entries]
@@ -62,6 +61,50 @@ def count(
             table = np.bincount(cell, weight, minlength=len(distinct) * n_cells).astype(np.int64)
             present, table = distinct, table.reshape(-1, n_cells)
         pieces.append((requests[present // size], present % size, table))
+    return _written(pieces, out_codes, out_counts, used)
+
+
+def count_amounts(
+    codes: Sequence[CodeArray],
+    amounts: IntArray,
+    rows: AnyArray,
+    weights: IntArray | None,
+    starts: IntArray,
+    ends: IntArray,
+    attributes: IntArray,
+    sizes: IntArray,
+    out_codes: AnyArray,
+    out_counts: IntArray,
+    used: IntArray,
+) -> int:
+    pieces: list[tuple[IntArray, IntArray, IntArray]] = []
+    for attribute in np.unique(attributes):
+        requests, entries, owner = _entries(attributes, attribute, starts, ends)
+        row, size = rows[entries], int(sizes[attribute])
+        key = owner * size + codes[attribute][row]
+        order = np.argsort(key, kind="stable")
+        present, first = np.unique(key[order], return_index=True)
+        values = moments(amounts[row[order]])
+        if weights is not None:
+            values *= weights[entries[order], None]
+        sums = np.add.reduceat(values, first) if len(first) else values
+        pieces.append((requests[present // size], present % size, sums))
+    return _written(pieces, out_codes, out_counts, used)
+
+
+def _entries(
+    attributes: IntArray, attribute: int, starts: IntArray, ends: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The requests for an attribute, the positions of all their rows, and the number of the request of each."""
+    requests = np.flatnonzero(attributes == attribute)
+    owner = np.repeat(np.arange(len(requests)), ends[requests] - starts[requests])
+    return requests, ranges(starts[requests], ends[requests]), owner
+
+
+def _written(
+    pieces: Sequence[tuple[IntArray, IntArray, IntArray]], out_codes: AnyArray, out_counts: IntArray, used: IntArray
+) -> int:
+    """Request, code and counts of all entries, by request; how many there are."""
     if not pieces:
         return 0
     request = np.concatenate([piece[0] for piece in pieces])

@@ -74,9 +74,8 @@ def statistics(criteria: Sequence[CodedCriterion], data: AuditData, rates: RateC
     if not criteria:
         return np.zeros(0)
     inside, everyone = count_members(criteria, data), data.cell_counts()
-    return two_sample(
-        rates.hit(inside), rates.base(inside), rates.hit(everyone)[:, None], rates.base(everyone)[:, None]
-    )
+    hits, bases = rates.hit(everyone)[:, None], rates.base(everyone)[:, None]
+    return two_sample(rates, rates.hit(inside), rates.base(inside), hits, bases, rates.margin(hits, bases))
 
 
 def propose(

@@ -175,13 +175,6 @@ def chi2_2x2(in_hit: IntArray, in_miss: IntArray, out_hit: IntArray, out_miss: I
     return np.where((rows > 0) & (columns > 0), value, np.nan)
 
 
-def cross_product(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
-    """hit * bases - base * hits: exactly, up to two billion people, and without overflow beyond."""
-    if bases.size and int(bases.max()) >= 2**31:
-        return np.asarray(hit.astype(float) * bases - base.astype(float) * hits)
-    return np.asarray((hit * bases - base * hits).astype(float))
-
-
 def combine_fisher(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fisher's method over the first axis: the statistic -2 sum(log p) and its log p on 2R df.
 

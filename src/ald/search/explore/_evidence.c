@@ -12,7 +12,7 @@
 #define MOST_RATES 64
 /* A variance of no more than this is none (ald.statistics.stratified.SPREAD). */
 #define SPREAD 1e-12
-/* Bases from this on: products of two counts might overflow (ald.statistics.basics.cross_product). */
+/* Bases from this on: products of two counts might overflow (ald._core.exact.cross_product). */
 #define LARGE ((int64_t)1 << 31)
 
 /* Everyone in one stratum who counts for one rate. */

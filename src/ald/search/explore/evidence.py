@@ -102,12 +102,15 @@ class Comparison:
     def _without_strata(self, counts: IntArray) -> FloatArray:
         hit, base = self.rates.hit(counts), self.rates.base(counts)
         hits, bases = (column[:, None] for column in self._pooled)
+        margin = self.rates.margin(hits, bases)
         if self.rates.disjoint:
-            value = two_sample(hit, base, hits, bases)
+            value = two_sample(self.rates, hit, base, hits, bases, margin)
         else:
             # Rows count in several rates: the strongest of them.
             each = [slice(r, r + 1) for r in range(len(hit))]
-            value = np.max([two_sample(hit[r], base[r], hits[r], bases[r]) for r in each], axis=0)
+            value = np.max(
+                [two_sample(self.rates, hit[r], base[r], hits[r], bases[r], margin[r]) for r in each], axis=0
+            )
         return value if self.effect == 1.0 else value / self.effect
 
     def _within(self, inside: IntArray, totals: IntArray) -> FloatArray:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import float_sums, integer_sums
-from ald.notions import RateCounter
+from ald.notions import Measure
 from ald.search.forest.counting import Histograms
-from ald.statistics.basics import NOISE, chi2_log_sf, cross_product
+from ald.statistics.basics import NOISE, chi2_log_sf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Association:
 
 
 def associate(
-    histograms: Histograms, nominal: BoolArray, scores: FloatArray, rates: RateCounter, effect: float = 1.0
+    histograms: Histograms, nominal: BoolArray, scores: FloatArray, rates: Measure, effect: float = 1.0
 ) -> Association:
     """The association of attributes with the outcome, by the conditional chi2 test of independence.
 
@@ -39,10 +39,12 @@ def associate(
     segment = histograms.request
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
     hits, bases = integer_sums(hit, offsets), integer_sums(base, offsets)
+    squares = rates.squares(histograms.counts)
+    margin = rates.margin(hits, bases, None if squares is None else integer_sums(squares, offsets))
     present = integer_sums(base > 0, offsets)
-    testable = (present >= 2) & (hits > 0) & (hits < bases)
+    testable = (present >= 2) & (margin > 0)
     # Integers: exactly zero where the outcome does not depend on the value.
-    cross = cross_product(hit, base, hits[:, segment], bases[:, segment])
+    cross = rates.cross(hit, base, hits[:, segment], bases[:, segment])
     is_nominal = nominal[segment]
     x = scaled(scores, offsets, segment)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -51,7 +53,6 @@ def associate(
         terms = np.where(is_nominal, np.where(base > 0, cross * cross / base, 0.0), cross * centred)
         sums = float_sums(terms, offsets)
         spread = float_sums(base * centred * centred, offsets)
-        margin = hits.astype(float) * (bases - hits)
         statistic = np.where(nominal, sums, sums * sums / spread) / margin * (bases - 1.0) / bases
     df = np.where(testable, np.where(nominal, present - 1, 1), 0)
     statistic = np.where(testable & (statistic >= NOISE), statistic, 0.0)
@@ -73,7 +74,7 @@ def scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatArr
     return np.where((width > 0)[segment], x, 0.0)
 
 
-def combine(statistic: FloatArray, df: IntArray, rates: RateCounter) -> Association:
+def combine(statistic: FloatArray, df: IntArray, rates: Measure) -> Association:
     """One test from the rates' tests (first axis)."""
     if rates.disjoint:
         total, degrees = statistic.sum(axis=0), df.sum(axis=0)
@@ -84,5 +85,5 @@ def combine(statistic: FloatArray, df: IntArray, rates: RateCounter) -> Associat
     return Association(
         statistic=np.take_along_axis(statistic, best, 0)[0],
         df=np.take_along_axis(df, best, 0)[0],
-        log_p=np.minimum(smallest + np.log(len(rates.rates)), 0.0),
+        log_p=np.minimum(smallest + np.log(len(rates)), 0.0),
     )

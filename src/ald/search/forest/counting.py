@@ -15,6 +15,7 @@ import numpy as np
 
 from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
+from ald._core.exact import moments
 from ald._core.threads import in_threads
 from ald.data.coded import AuditData
 
@@ -114,11 +115,16 @@ class Counter(Protocol):
 
 
 class MemoryCounter:
-    """Counts coded data in memory. A node's rows are contiguous in one array for the whole forest."""
+    """Counts coded data in memory. A node's rows are contiguous in one array for the whole forest.
+
+    Where outcomes are amounts, it counts what `ald.notions.MeanCounter` reads: people, sum, and sum of squares.
+    """
 
     def __init__(self, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> None:
         """`samples`: per tree how often each row of the data is in its sample."""
         self._data = data
+        self._amounts = data.design.amounts
+        self._columns = data.n_cells if self._amounts is None else 4
         self._kernel = kernels.kernel()
         self._threads = threads
         self._sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
@@ -135,13 +141,17 @@ class MemoryCounter:
 
     def roots(self) -> IntArray:
         return np.array([self._cells_of(*bounds) for bounds in zip(self._starts, self._ends, strict=True)]).reshape(
-            -1, self._data.n_cells
+            -1, self._columns
         )
 
     def _cells_of(self, start: int, end: int) -> IntArray:
         """Counts per cell of consecutive rows."""
-        cells = self._data.cells[self._rows[start:end]]
+        rows = self._rows[start:end]
         weights = None if self._weights is None else self._weights[start:end]
+        if self._amounts is not None:
+            people = np.ones(len(rows), np.int64) if weights is None else weights
+            return moments(self._amounts[rows]).T @ people
+        cells = self._data.cells[rows]
         return np.bincount(cells, weights, minlength=self._data.n_cells).astype(np.int64)
 
     def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
@@ -155,21 +165,21 @@ class MemoryCounter:
         return Histograms(
             offsets=np.concatenate([[0], np.cumsum(used)]),
             codes=np.concatenate([piece[1] for piece in pieces]) if pieces else np.zeros(0, np.int64),
-            counts=np.concatenate([piece[2] for piece in pieces])
-            if pieces
-            else np.zeros((0, self._data.n_cells), np.int64),
+            counts=np.concatenate([piece[2] for piece in pieces]) if pieces else np.zeros((0, self._columns), np.int64),
         )
 
     def _count(self, starts: IntArray, ends: IntArray, attributes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        n_cells = self._data.n_cells
         capacity = int(np.minimum(ends - starts, self._sizes[attributes]).sum())
         codes = np.empty(capacity, np.uint32)
-        counts = np.empty((capacity, n_cells), np.int64)
+        counts = np.empty((capacity, self._columns), np.int64)
         used = np.zeros(len(starts), np.int64)
-        written = self._kernel.count(
-            self._data.codes, self._data.cells, self._rows, self._weights, starts, ends, attributes, self._sizes,
-            n_cells, codes, counts, used,
-        )  # fmt: skip
+        where = (self._rows, self._weights, starts, ends, attributes, self._sizes)
+        found = (codes, counts, used)
+        if self._amounts is None:
+            n_cells = self._data.n_cells
+            written = self._kernel.count(self._data.codes, self._data.cells, *where, n_cells, *found)
+        else:
+            written = self._kernel.count_amounts(self._data.codes, self._amounts, *where, *found)
         return used, codes[:written].astype(np.int64), counts[:written]
 
     def split(self, routing: Routing) -> None:

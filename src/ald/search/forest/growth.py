@@ -11,7 +11,7 @@ from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import owner
 from ald.data.coded import Attribute
 from ald.groups.tree import Forest, Level, LevelSplits, Sides, in_preorder
-from ald.notions import RateCounter
+from ald.notions import Measure
 from ald.search.forest.counting import Routing
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.splitter import BestSplits, NodeTest, Splitter
@@ -21,7 +21,7 @@ def grow(
     splitter: Splitter,
     attributes: Sequence[Attribute],
     scores: Sequence[FloatArray],
-    rates: RateCounter,
+    rates: Measure,
     rules: GrowthRules,
     rngs: Sequence[np.random.Generator],
     *,
@@ -37,15 +37,15 @@ def grow(
     levels, splits = [], []
     while len(level):
         found = _best_splits(splitter, level, test, rngs)
-        levels.append(replace(level, counts=test.in_strata(level.counts).sum(axis=1)))
+        levels.append(replace(level, counts=rates.kept(test.in_strata(level.counts).sum(axis=1))))
         splits.append(LevelSplits.none(len(level)) if found is None else _level_splits(level, found))
         if found is None:
             break
-        sides = _sides(level, found)
+        sides = _sides(level, found, test)
         splitter.split(_routing(found, sides, test))
         level = _children(level, found, sides)
         if progress is not None:
-            progress(1.0 - level.counts.sum() / max(int(counts.sum()), 1))
+            progress(1.0 - test.people(level.counts).sum() / max(int(test.people(counts).sum()), 1))
     if progress is not None:
         progress(1.0)
     return in_preorder(levels, splits, n_trees)
@@ -55,8 +55,8 @@ def may_split(counts: IntArray, test: NodeTest) -> BoolArray:
     """When to stop: nodes with enough people and an outcome that is not constant may split, others are leaves."""
     strata = test.in_strata(counts)
     hits, bases = test.rates.hit(strata), test.rates.base(strata)
-    varies = ((hits > 0) & (hits < bases)).any(axis=(0, 2))
-    return np.asarray((counts.sum(axis=1) >= test.rules.minsplit) & varies)
+    varies = (test.rates.margin(hits, bases, test.rates.squares(strata)) > 0).any(axis=(0, 2))
+    return np.asarray((test.people(counts) >= test.rules.minsplit) & varies)
 
 
 def draw_attributes(trees: IntArray, test: NodeTest, rngs: Sequence[np.random.Generator]) -> IntArray:
@@ -88,7 +88,7 @@ def _best_splits(
     drawn = draw_attributes(level.tree[nodes], test, rngs)
     if drawn.size == 0:
         return None
-    min_bucket = test.rules.min_bucket(level.counts[nodes].sum(axis=1))
+    min_bucket = test.rules.min_bucket(test.people(level.counts[nodes]))
     found = splitter.best_splits(nodes, drawn, min_bucket, test)
     return found if len(found.node) else None
 
@@ -102,11 +102,11 @@ class _SplitSides:
     missing_left: BoolArray
 
 
-def _sides(level: Level, found: BestSplits) -> _SplitSides:
+def _sides(level: Level, found: BestSplits, test: NodeTest) -> _SplitSides:
     """Rows without a value of the attribute follow the larger child; they are on neither side of the criterion."""
     left, right = found.cuts.left, found.cuts.right
     missing = level.counts[found.node] - left - right
-    missing_left = left.sum(axis=1) > right.sum(axis=1)
+    missing_left = test.people(left) > test.people(right)
     return _SplitSides(
         left=left + missing * missing_left[:, None],
         right=right + missing * ~missing_left[:, None],

@@ -9,6 +9,7 @@ import numpy as np
 from ald._core import kernels
 from ald._core.arrays import IntArray
 from ald._core.threads import in_threads
+from ald.notions import RateCounter
 from ald.search.forest.association import Association, associate
 from ald.search.forest.choice import LevelTests, Select, first_admissible, select_by_log_p
 from ald.search.forest.counting import Counter, Histograms, Routing
@@ -65,6 +66,7 @@ def cuts_of(
     if some.counts.shape[1] == test.n_cells:
         splits = best_splits(some, nominal, test.rates, min_bucket[chosen])
     else:
+        assert isinstance(test.rates, RateCounter)
         splits = best_splits_within(some, nominal, test.rates, min_bucket[chosen], test.n_cells)
     return Cuts.of(chosen, some, splits, nominal)
 
@@ -79,6 +81,7 @@ def _associate(histograms: Histograms, attributes: IntArray, test: NodeTest, thr
         nominal = test.nominal[attribute]
         if some.counts.shape[1] == test.n_cells:
             return associate(some, nominal, scores, test.rates, test.effect)
+        assert isinstance(test.rates, RateCounter)
         return associate_within(some, nominal, scores, test.rates, test.n_cells, test.effect)
 
     parts = kernels.chunks(histograms.lengths, 1 + len(histograms.codes) // _ENTRIES_AT_ONCE, 1)

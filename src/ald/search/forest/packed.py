@@ -18,6 +18,7 @@ from ald._core.threads import in_threads
 from ald.data.coded import PEOPLE_PER_ROW, AuditData
 from ald.data.drawing import Drawer, as_bits, in_rows
 from ald.data.packing import WORTH_A_THREAD, Layout, PackedRows, kernel
+from ald.notions import RateCounter
 from ald.search.forest.association import Association, combine
 from ald.search.forest.choice import LevelTests, first_admissible, select_by_log_p
 from ald.search.forest.counting import Histograms, Routing
@@ -49,6 +50,7 @@ class KernelTest:
     @classmethod
     def of(cls, test: NodeTest) -> KernelTest:
         """The test of all nodes of a forest."""
+        assert isinstance(test.rates, RateCounter)
         hits, bases = test.rates.masks()
         return cls(
             nominal=test.nominal.astype(np.uint8),

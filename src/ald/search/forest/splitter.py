@@ -16,7 +16,7 @@ import numpy as np
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import integer_sums, maxima
 from ald.data.coded import Attribute
-from ald.notions import RateCounter
+from ald.notions import Measure
 from ald.search.forest.counting import Histograms, Routing
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.splitting import Splits
@@ -39,7 +39,7 @@ class NodeTest:
     sizes: IntArray
     nominal: BoolArray
     scores: FloatArray
-    rates: RateCounter
+    rates: Measure
     rules: GrowthRules
     n_cells: int
     effect: float = 1.0
@@ -49,7 +49,7 @@ class NodeTest:
         cls,
         attributes: Sequence[Attribute],
         scores: Sequence[FloatArray],
-        rates: RateCounter,
+        rates: Measure,
         rules: GrowthRules,
         n_cells: int,
         effect: float = 1.0,
@@ -75,12 +75,16 @@ class NodeTest:
         """Per degrees of freedom a statistic that is not significant, if only just; empty where none is known."""
         if self.rules.alpha <= _SMALL:
             return np.zeros(0)
-        df = np.arange(1, len(self.rates.rates) * _MOST_DEGREES)
+        df = np.arange(1, len(self.rates) * _MOST_DEGREES)
         return np.concatenate([[0.0], chi2_isf(self.rules.alpha, df) * self.effect * (1 - 1e-6)])
 
     def in_strata(self, counts: IntArray) -> IntArray:
         """Counts of nodes as [nodes, strata, cells]."""
         return counts.reshape(len(counts), -1, self.n_cells)
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone in the nodes with these counts."""
+        return np.asarray(self.rates.people(self.in_strata(counts)).sum(axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,8 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import TIE, first_best, integer_sums, maxima, owner, running_sums
-from ald.notions import RateCounter
+from ald.notions import Measure
 from ald.search.forest.counting import Histograms
-from ald.statistics.basics import cross_product
 
 # Up to this many levels present all two-block partitions are enumerated where the ordering by means is not enough.
 ENUMERATED_LEVELS = 20
@@ -31,7 +30,7 @@ class Splits:
     goes_left: BoolArray
 
 
-def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, min_bucket: IntArray) -> Splits:
+def best_splits(histograms: Histograms, nominal: BoolArray, rates: Measure, min_bucket: IntArray) -> Splits:
     """The split with the largest two-sample statistic, summed over rates, with both sides of at least `min_bucket`.
 
     Ordered attributes are cut after one of the values that occur; unordered ones are parted into two sets of the
@@ -40,17 +39,18 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     n = len(histograms.offsets) - 1
     segment = histograms.request
     is_nominal = nominal[segment]
-    several = len(rates.rates) > 1
+    several = len(rates) > 1
     enumerable = nominal & (histograms.lengths <= (ENUMERATED_LEVELS_SEVERAL_RATES if several else ENUMERATED_LEVELS))
     found, statistic, settled = np.zeros(n, bool), np.zeros(n), ~nominal
     goes_left = np.zeros(len(histograms.codes), bool)
     hit, base = rates.hit(histograms.counts), rates.base(histograms.counts)
-    people = histograms.counts.sum(axis=1)
+    people = rates.people(histograms.counts)
+    margin = _margin(histograms, hit, base, rates)
     # Cuts of the values in their order, and of the levels in the order of their means: with one rate, the best cut of
     # that order is the best partition wherever it is admissible.
-    for direction in directions(len(rates.rates), bool(enumerable[nominal].all())):
+    for direction in directions(len(rates), bool(enumerable[nominal].all())):
         order = _order(histograms, hit, base, is_nominal, direction)
-        scan = _scan(hit[:, order], base[:, order], people[order], histograms.offsets, min_bucket)
+        scan = _scan(rates, hit[:, order], base[:, order], people[order], margin, histograms.offsets, min_bucket)
         better = scan.statistic > statistic * (1 + TIE)
         if several:
             better &= ~enumerable
@@ -76,10 +76,15 @@ def best_splits(histograms: Histograms, nominal: BoolArray, rates: RateCounter, 
     return Splits(found=found, statistic=statistic, goes_left=goes_left ^ flip[segment])
 
 
-def two_sample(hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray) -> FloatArray:
-    """The two-sample statistic, summed over rates (first axis), of `hit` of `base` within `hits` of `bases`."""
-    cross = cross_product(hit, base, hits, bases)
-    scale = (hits * (bases - hits).astype(float)) * (base * (bases - base).astype(float))
+def two_sample(
+    rates: Measure, hit: IntArray, base: IntArray, hits: IntArray, bases: IntArray, margin: FloatArray
+) -> FloatArray:
+    """The two-sample statistic, summed over rates (first axis), of `hit` of `base` within `hits` of `bases`.
+
+    margin: that of the whole.
+    """
+    cross = rates.cross(hit, base, hits, bases)
+    scale = margin * (base * (bases - base).astype(float))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(scale > 0, cross * cross / scale * (bases - 1), 0.0)
     return np.asarray(value[0] if len(value) == 1 else value.sum(axis=0))
@@ -94,14 +99,29 @@ class _Scan:
     unrestricted: FloatArray  # of the best cut whatever the bucket
 
 
-def _scan(hit: IntArray, base: IntArray, people: IntArray, offsets: IntArray, min_bucket: IntArray) -> _Scan:
+def _margin(histograms: Histograms, hit: IntArray, base: IntArray, rates: Measure) -> FloatArray:
+    """Of every segment as a whole: [rates, segments]."""
+    squares, offsets = rates.squares(histograms.counts), histograms.offsets
+    whole = None if squares is None else integer_sums(squares, offsets)
+    return rates.margin(integer_sums(hit, offsets), integer_sums(base, offsets), whole)
+
+
+def _scan(
+    rates: Measure,
+    hit: IntArray,
+    base: IntArray,
+    people: IntArray,
+    margin: FloatArray,
+    offsets: IntArray,
+    min_bucket: IntArray,
+) -> _Scan:
     segment = owner(offsets)
     hit, base = running_sums(hit, offsets), running_sums(base, offsets)
     n_left = running_sums(people, offsets)
     # The last entry of a segment holds its totals.
     last = np.maximum(offsets[1:] - 1, 0)[segment]
     n = n_left[last]
-    statistic = two_sample(hit, base, hit[:, last], base[:, last])
+    statistic = two_sample(rates, hit, base, hit[:, last], base[:, last], margin[:, segment])
     admissible = (n_left >= min_bucket[segment]) & (n - n_left >= min_bucket[segment]) & (statistic > 0)
     position, best = first_best(np.where(admissible, statistic, -np.inf), offsets)
     unrestricted = maxima(np.where(n_left < n, statistic, -np.inf), offsets)
@@ -145,7 +165,7 @@ def _order(
 
 
 def _enumerate(
-    histograms: Histograms, rates: RateCounter, min_bucket: IntArray, segments: IntArray
+    histograms: Histograms, rates: Measure, min_bucket: IntArray, segments: IntArray
 ) -> list[tuple[IntArray, BoolArray, FloatArray]]:
     """All partitions of these segments, a few sizes at a time: (segments, level goes left, statistic)."""
     results = []
@@ -165,12 +185,13 @@ def _enumerate(
             block = group[start : start + step]
             counts = padded[start : start + step]
             total = counts.sum(axis=1)[:, None, :]
-            # Exact: sums of integers below 2^53 in floating point, which has fast matrix products.
-            right_counts = (right.astype(float) @ counts[:, 1:].astype(float)).astype(np.int64)
-            statistic = two_sample(
-                rates.hit(right_counts), rates.base(right_counts), rates.hit(total), rates.base(total)
-            )
-            n_right, n = right_counts.sum(axis=2), total.sum(axis=2)
+            # Exact: integers below 2^53 in floating point, which has fast matrix products.
+            fast = np.int64 if np.abs(counts).max(initial=0) * q >= 2**53 else np.float64
+            right_counts = (right.astype(fast) @ counts[:, 1:].astype(fast)).astype(np.int64)
+            hits, bases = rates.hit(total), rates.base(total)
+            margin = rates.margin(hits, bases, rates.squares(total))
+            statistic = two_sample(rates, rates.hit(right_counts), rates.base(right_counts), hits, bases, margin)
+            n_right, n = rates.people(right_counts), rates.people(total)
             limit = min_bucket[block, None]
             admissible = (n_right >= limit) & (n - n_right >= limit) & (statistic > 0)
             statistic = np.where(admissible, statistic, -np.inf)
