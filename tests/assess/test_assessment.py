@@ -249,7 +249,12 @@ def test_no_group_is_disadvantaged_whose_every_rate_favours_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "terms", [Terms(exact=True), Terms(exact=True, direction=1), Terms(exact=True, threshold=0.05)]
+    "terms",
+    [
+        Terms(exact=True),
+        Terms(exact=True, direction=1),
+        *(Terms(exact=True, threshold=threshold) for threshold in (0.005, 0.05)),
+    ],
 )
 @given(case=counts(2, 60))
 def test_intervals_agree_with_the_reported_test(terms: Terms, case: tuple[np.ndarray, np.ndarray]) -> None:
@@ -265,8 +270,7 @@ def test_intervals_agree_with_the_reported_test(terms: Terms, case: tuple[np.nda
     if terms.direction:
         assert (low > 0) == (p <= 0.05)
     elif terms.threshold:
-        # Both tails count in the test, the near one alone in the interval.
-        assert p > 0.05 or low > terms.threshold or high < -terms.threshold
+        assert (low > terms.threshold or high < -terms.threshold) == (p <= 0.05)
     else:
         assert (low <= 0 <= high) == (p > 0.05)
 

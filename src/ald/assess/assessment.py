@@ -157,8 +157,13 @@ class Assessment:
         That of one rate holds no difference, or none beyond the threshold, exactly where the test does not reject.
         """
         which = np.arange(len(self)) if chosen is None else np.asarray(chosen, dtype=np.int64)
+        accepted = self.log_p[which] > np.log(level)
         level = self.terms.interval_level(level)
         part_low, part_high = self._part_intervals(level, which)
+        if self.terms.threshold > 0 and not self.terms.direction and len(part_low) == 1:
+            # An end is where one tail of the test turns. The test has both, and may accept the threshold all the same.
+            part_low = np.where(accepted, np.minimum(part_low, self.terms.threshold), part_low)
+            part_high = np.where(accepted, np.maximum(part_high, -self.terms.threshold), part_high)
         low, high = part_low[0], part_high[0]
         if len(part_low) > 1:
             # A mean of absolute differences: the mean of their intervals, each at level / R so that all hold together.
