@@ -92,6 +92,8 @@ def representatives(
         found = sharpener.sharpen([*_starts(ranked), *new])
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
+        # Sharpening may give a condition up for one that is weaker: those that it began with compete with it.
+        found = sharpener.polished(own[:_SINGLES]) | found
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
         if ranking == "magnitude":
             found |= _single_levels(scorer)
