@@ -109,3 +109,11 @@ def public_data(name: str) -> Path:
     if not (folder / name).exists():
         pytest.skip(f"needs {name} in the folder named by ALD_DATA")
     return folder / name
+
+
+def one_cell(n: int, seed: int = 0) -> dict[str, Any]:
+    """Two attributes and an age: those with one level of both have the outcome more often, and nobody else."""
+    rng = np.random.default_rng(seed)
+    columns = {"a": rng.choice(["u", "v"], n), "b": rng.choice(["p", "q", "r"], n), "age": rng.integers(18, 80, n)}
+    cell = (columns["a"] == "u") & (columns["b"] == "p")
+    return columns | {"y": (rng.random(n) < np.where(cell, 0.75, 0.4)).astype(int)}

@@ -53,6 +53,8 @@ ELSEWHERE = {
     "report/summary/sections.py": "report/summary/test_report.py",
     "report/summary/settings.py": "report/summary/test_report.py",
     "results/audit.py": "test_auditing.py",
+    "results/claims.py": "results/test_everyone.py",
+    "results/mode.py": "results/test_everyone.py",
     "search/everyone/descriptions.py": "search/everyone/test_strongest.py",
     "search/everyone/layout.py": "search/everyone/test_shuffles.py",
     "search/explore/prices.py": "search/explore/test_scoring.py",

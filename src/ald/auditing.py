@@ -18,7 +18,7 @@ from ald.groups.criterion import Criterion
 from ald.notions import Notion
 from ald.options.config import AuditConfig, several
 from ald.options.objects import Given, Search, Source, SurveyWeights, options_of
-from ald.options.table import AUDIT_OPTIONS, READING
+from ald.options.table import AUDIT_OPTIONS, READING, SPLITS
 from ald.pipeline import Progress, run
 from ald.profiles import count_profile
 from ald.questions import joint_cells
@@ -77,7 +77,8 @@ def audit(
         `ald.SurveyWeights(column)`: rates and tests are then those of the population.
     cluster: a column that says whom a row is about, where people have several rows. Halves and samples are drawn by
         person, and tests do not take the rows of a person for independent.
-    split: "random"; `ald.Split(fraction=0.3, repeats=20)` for other random halves, or many; a column with two values
+    split: "random"; "none" searches and tests everyone, and holds what it finds against what it finds in shuffled
+        outcomes; `ald.Split(fraction=0.3, repeats=20)` for other random halves, or many; a column with two values
         that says which rows are searched (the lower one) and which ones test; or two data sets, such as
         (last_year, this_year), instead of `data`.
     search: "default"; "leaves" tests every leaf of the forest instead of a list without repetition; "paper" is the
@@ -150,7 +151,7 @@ def audit_with(
         given_in_criteria=chosen["given_in_criteria"],
         given_bins=chosen["given_bins"],
         cluster=chosen["cluster"],
-        split=None if split in ("random", "own") else split,
+        split=None if split in (*SPLITS, "own") else split,
         directed=chosen["direction"] != "both",
     )
     settings = {key: chosen[key] for key, option in AUDIT_OPTIONS.items() if option.in_document}
@@ -187,8 +188,8 @@ def _source(options: Mapping[str, Any]) -> tuple[Source, str]:
         return Source(data=data, **{name: options[name] for name in READING}), split
     if not isinstance(split, Sequence) or len(split) != 2:
         raise SettingError(
-            'split must be "random", ald.Split(...), the name of a column, or two data sets (for the search, for the '
-            f"assessment), not {type(split).__name__}"
+            'split must be "random", "none", ald.Split(...), the name of a column, or two data sets (for the search, '
+            f"for the assessment), not {type(split).__name__}"
         )
     if data is not None:
         raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")

@@ -24,6 +24,7 @@ from ald.results.halving import Halving
 from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
+from ald.rows import Whole
 from ald.search.proposing import propose_groups
 
 
@@ -49,6 +50,9 @@ class LocalRows:
         whole, config = self.prepared.whole, self.config
         rows = whole if needs_rows(whole, config) else None
         return partial(assess_gaps, count_in_memory(whole, config), asked, config, rows)
+
+    def whole(self) -> Whole:
+        return Whole(data=self.prepared.whole, strata=self.prepared.strata, threads=self.threads)
 
     def halves(self, seed: np.random.SeedSequence) -> LocalHalves:
         return LocalHalves.of(

@@ -1,4 +1,4 @@
-"""The audit, step by step: load, split, grow, assess, rank, report."""
+"""The audit, step by step: load, split, grow, assess, rank, report; or load, search, list, report with everyone."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ald.data.prepare import DataSummary, Prepared, check_halves, prepare, with_
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import SettingError
+from ald.everyone import Answered, Listed, list_all, search_all
 from ald.groups.criterion import Criterion
 from ald.groups.language import mentioned
 from ald.groups.rules import Candidates
@@ -37,6 +38,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
+from ald.results.mode import HALVES, NAMED
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
 from ald.search.forest.rules import GrowthRules, minimum_rows
@@ -64,6 +66,11 @@ def run(
     say("load", 0.0)
     with load_rows(data, roles, config, threads or available_threads(), memory_limit, query, file) as rows:
         named = rows.assess_named(asked)
+        if config.split == "none":
+            whole = rows.whole()
+            answered = search_all(whole, asked, config, say)
+            listed = list_all(whole, answered, config, say)
+            return report_everyone(rows, asked, answered, named, listed, config, say)
         for repeat in range(config.repeats if config.searches else 0):
             tell = say if config.repeats == 1 else partial(_say_repeat, say, repeat / config.repeats)
             halves, seed = split(rows, config, repeat)
@@ -137,7 +144,8 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     "its members differ in that by definition"
                 )
     rules = GrowthRules(alpha=config.alpha)
-    least = minimum_rows(rules, config.fraction) if config.searches and config.split == "random" else 1
+    halves = config.searches and config.split == "random"
+    least = minimum_rows(rules, config.fraction) if halves else 1
     prepared = prepare(
         table,
         roles,
@@ -243,6 +251,7 @@ def report(
         summary = replace(rows.summary, rows_assess=rows.summary.rows)
         return Audit(
             config=config,
+            mode=NAMED,
             data_summary=_with_warnings(summary, named, config),
             giveaways=(),
             groups=(),
@@ -264,6 +273,7 @@ def report(
     say("rank", 1.0)
     return Audit(
         config=config,
+        mode=HALVES,
         data_summary=summary,
         giveaways=list_giveaways(first, config),
         groups=groups,
@@ -276,6 +286,41 @@ def report(
         input_sha256=rows.input_sha256,
         _candidates=results,
         significant=results.significant,
+    )
+
+
+def report_everyone(
+    rows: Rows,
+    asked: Sequence[Question],
+    answered: Sequence[Answered],
+    named: tuple[Finding, ...],
+    listed: Listed,
+    config: AuditConfig,
+    say: Progress,
+) -> Audit:
+    """REPORT: what was found where nobody was kept apart for the tests."""
+    untested = tuple(
+        f"no group could be tested{_about(question, config)}: {why_none(data, question, config)}"
+        for question, data, searched in answered
+        if not searched.groups
+    )
+    summary = replace(rows.summary, rows_assess=rows.summary.rows, warnings=(*rows.summary.warnings, *untested))
+    say("rank", 1.0)
+    return Audit(
+        config=config,
+        mode=listed.mode,
+        data_summary=_with_warnings(summary, (*listed.groups, *named), config),
+        giveaways=listed.giveaways,
+        groups=listed.groups,
+        named_groups=named,
+        forest=Forest.joined([], len(answered[0][0].cell_names)),
+        detectable=listed.detectable,
+        p_any=listed.p_any,
+        _gaps=rows.gaps(asked),
+        _details=listed.details,
+        input_sha256=rows.input_sha256,
+        _candidates=listed.candidates,
+        significant=listed.significant,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,15 @@ from ald.results.details import Details, People
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
 from ald.results.halving import Halving, Overlaps
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Whole:
+    """Everyone, coded. strata: what strata of legitimate factors mean, which are cut where the outcomes change."""
+
+    data: AuditData
+    strata: Strata | None = None
+    threads: int = 1
 
 
 class Rows(Protocol):
@@ -36,6 +46,9 @@ class Rows(Protocol):
 
     def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
         """What tells every attribute's own gap on all rows, when somebody asks."""
+
+    def whole(self) -> Whole:
+        """All rows, to be searched and tested without halves."""
 
     def halves(self, seed: np.random.SeedSequence) -> Halves:
         """A random halving, or the data's own."""

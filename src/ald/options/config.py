@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ald.errors import SettingError, nearest
-from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES
+from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS
 
 if TYPE_CHECKING:
     from ald.notions import Notion
@@ -19,8 +19,9 @@ class AuditConfig:
     """The settings of an audit that decide its result. Number of threads and the like are not among them.
 
     Several notions or outcomes are tuples; `favourable` is one value for all outcomes, or a tuple of one each, in which
-    None was not said. `reference` and `named_groups` are groups in words. `split` is "random", the name of a column, or
-    "own" where two data sets were given. `search` is one of `SEARCHES`, or the name of another system.
+    None was not said. `reference` and `named_groups` are groups in words. `split` is "random", "none" where everyone is
+    searched and tested, the name of a column, or "own" where two data sets were given. `search` is one of `SEARCHES`,
+    or the name of another system.
     """
 
     outcome: str | tuple[str, ...] | None = None
@@ -102,14 +103,24 @@ class AuditConfig:
             raise SettingError("given_bins says how numbers among given=... are cut, but nothing is given")
         if self.given_in_criteria and not self.given:
             raise SettingError("given_in_criteria says that given=... may describe groups, but nothing is given")
-        if self.split != "random" and self.repeats > 1:
+        if self.split == "none":
+            self._check_everyone()
+        if self.has_own_split and self.repeats > 1:
             raise SettingError("repeats are random halvings; with a split of your own there is one only")
-        if self.split != "random" and self.fraction != 0.5:
+        if self.has_own_split and self.fraction != 0.5:
             raise SettingError("fraction is for random halves; a split of your own says itself who is in which")
         if self.system is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
             raise SettingError("another system's search answers one question: give one notion and one outcome")
         if not self.searches:
             self._check_nothing_searched()
+
+    def _check_everyone(self) -> None:
+        """Raises where something was asked for that needs two halves."""
+        if self.searches and self.why_halves:
+            raise SettingError(
+                f"split='none' searches and tests everyone, but {self.why_halves}, which needs two halves: leave split "
+                "out, or say split='random'"
+            )
 
     def _check_nothing_searched(self) -> None:
         """Raises where named groups are missing, or the search that there is none of is described."""
@@ -145,6 +156,26 @@ class AuditConfig:
     def sign(self) -> int:
         """The direction as a number: -1 disadvantaged, 0 both, 1 advantaged."""
         return DIRECTIONS[self.direction]
+
+    @property
+    def has_own_split(self) -> bool:
+        """Whether the data says who is searched and who tests."""
+        return self.split not in SPLITS
+
+    @property
+    def why_halves(self) -> str:
+        """What of the settings people must be split for, in words; empty if there is nothing."""
+        asked = {
+            "cluster is given": self.cluster is not None,
+            "survey_weights are given": self.survey_weights is not None,
+            "a threshold is given": self.threshold > 0,
+            "a reference is given": self.reference != "rest",
+            "fraction says how large the halves are": self.fraction != 0.5,
+            "repeats are halvings": self.repeats > 1,
+            "ranking is 'magnitude'": self.ranking != "confidence",
+            f"search is {self.search!r}": self.search != "default",
+        }
+        return next((why for why, so in asked.items() if so), "")
 
     @property
     def reference_kind(self) -> str:

@@ -51,6 +51,7 @@ from ald.results.finding import Finding
 from ald.results.gaps import Gaps, assess_gaps, count_parts
 from ald.results.halving import Halving, Overlaps
 from ald.results.listed import listed_details, listed_subjects
+from ald.rows import Whole
 from ald.search.explore.scoring import Terms as SearchTerms
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
@@ -72,7 +73,7 @@ _KEY_BITS = 62
 def remote_rows(spread: Spread, roles: Roles, config: AuditConfig, threads: int) -> Iterator[RemoteRows]:
     """The rows coded where they are, until the end."""
     _check_possible(spread, roles, config)
-    least = minimum_rows(GrowthRules(), config.fraction) if config.split == "random" else 1
+    least = 1 if config.has_own_split else minimum_rows(GrowthRules(), config.fraction)
     with told(spread.engine.name, spread.engine.failures):
         prepared = prepare_spread(spread, roles, joint_cells(config), least)
         try:
@@ -92,14 +93,19 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
         "named_groups": config.named_groups,
         "search": config.system,
         "repeats": config.repeats if config.repeats > 1 else None,
+        "split='none'": config.split == "none",
     }
     for option, value in asked.items():
         if value:
-            raise SettingError(
-                f"{option} cannot be had for this data: it has about {spread.cells:,} different rows, more than the "
-                "memory holds, and stays where it is. Name fewer attributes or round their values, so that fewer rows "
-                "differ, or give more memory_limit."
-            )
+            raise SettingError(_not_here(option, spread))
+
+
+def _not_here(option: str, spread: Spread) -> str:
+    return (
+        f"{option} cannot be had for this data: it has about {spread.cells:,} different rows, more than the memory "
+        "holds, and stays where it is. Name fewer attributes or round their values, so that fewer rows differ, or give "
+        "more memory_limit."
+    )
 
 
 class RemoteRows:
@@ -142,6 +148,10 @@ class RemoteRows:
         counted = count_parts(self._halves.attributes, tables, self._config)
         return partial(assess_gaps, counted, asked, self._config)
 
+    def whole(self) -> Whole:
+        """Nobody: rows that stay where they are cannot be shuffled."""
+        raise SettingError(_not_here("split='none'", self._spread))
+
     def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
         """Those that hashes draw, from the audit's own seed."""
         return self._halves
@@ -180,7 +190,7 @@ class RemoteHalves:
         self.values = [[half[start:end] for start, end in pairwise(ends.tolist())] for half in both]
         self.totals = [half[0].sum(axis=0) for half in self.values]
         in_search, in_assess = (int(total.sum()) for total in self.totals)
-        if config.split != "random":
+        if config.has_own_split:
             check_halves(in_search, in_assess, minimum_rows(GrowthRules()) // 2)
         self.share = min(1.0, POOL / max(in_search, 1))
         self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(self.values[1])}

@@ -232,7 +232,7 @@ def _card(card: Card, report: Report) -> Markup:
         _part("In every stratum", _table(card.strata) if card.strata else None),
         _part("Close groups", _table(card.close) if card.close else None),
         _part("Along its attributes", _curves(card)),
-        _part("In the search", _tree(card, report)),
+        _part("In the search", None if card.tree is None else _tree(card.tree, card, report)),
         _part("Who belongs to it, as code", _code(card)),
         class_="card",
         data_c=card.rank_confidence,
@@ -309,29 +309,29 @@ def _curve_table(view: CurveView) -> Markup:
     return element("div", Markup(table), class_="scroll", tabindex=0, role="group", aria_label=caption)
 
 
-def _tree(card: Card, report: Report) -> Content:
-    shown = len(shown_nodes(card.tree, card.tree.path(card.node)))
-    total = len(card.tree.nodes)
-    told = f"{card.origin} {card.tree.whose}"
+def _tree(tree: Tree, card: Card, report: Report) -> Content:
+    shown = len(shown_nodes(tree, tree.path(card.node)))
+    total = len(tree.nodes)
+    told = f"{card.origin} {tree.whose}"
     if shown < total:
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."
     return [
         element("p", told, class_="note"),
-        element("figure", element("div", draw_tree(card.tree, card.node), class_="scroll", tabindex=0, role="group",
+        element("figure", element("div", draw_tree(tree, card.node), class_="scroll", tabindex=0, role="group",
                                   aria_label="The search tree as a picture"), class_="picture tree"),
-        _whole_tree(card, report),
+        _whole_tree(tree, card, report),
     ]  # fmt: skip
 
 
-def _whole_tree(card: Card, report: Report) -> Markup:
+def _whole_tree(tree: Tree, card: Card, report: Report) -> Markup:
     """The whole tree as a list that opens; where an earlier card has it, a link to it."""
-    name, total = f"tree-{card.tree.number + 1}", len(card.tree.nodes)
-    of_tree = [other for other in report.cards if other.tree == card.tree]
+    name, total = f"tree-{tree.number + 1}", len(tree.nodes)
+    of_tree = [other for other in report.cards if other.tree == tree]
     if of_tree[0] is not card:
         label = f"The whole tree as a list is with group {of_tree[0].rank}: {count(total, 'node')}"
         return element("p", element("a", label, href=f"#{name}"))
     summary = element("summary", f"The whole tree as a list: {count(total, 'node')}")
-    return element("details", summary, _outline(card.tree, of_tree), class_="outline", id=name)
+    return element("details", summary, _outline(tree, of_tree), class_="outline", id=name)
 
 
 def _outline(tree: Tree, cards: Sequence[Card]) -> Markup:

@@ -94,7 +94,7 @@ class Card:
     size and its certainty. `pandas` and `sql` pick its members; `sql` may be None. `numbers`: one row per rate.
     `breakdown`: the group, and what it is without each of its conditions, as a table and as `dropped`. `close`: groups
     folded into it. `strata`: it in every stratum of legitimate factors. `curves`: its rates along its attributes.
-    `tree`, `node`: where the search met it, and `origin`: how, in a sentence.
+    `tree`, `node`: where the search met it, if trees grew, and `origin`: how, in a sentence.
     """
 
     rank: int
@@ -113,7 +113,7 @@ class Card:
     close: Table | None
     strata: Table | None
     curves: tuple[CurveView, ...]
-    tree: Tree
+    tree: Tree | None
     node: int
     origin: str
 
@@ -125,13 +125,15 @@ class FindingReport:
     headline: str
     sentences: tuple[str, ...]
     table: Table
+    has_tree: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """An audit as every format shows it: summarised once, rendered many times.
 
-    is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what.
+    is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what. has_trees:
+    whether trees grew.
     giveaways: the columns that give the outcome away, shown before the groups; None if none does.
     table, brief: the listed groups with every number in a column of its own, and in few columns.
     records: the rows of the audit for machines: listed groups, or named ones where nothing was searched.
@@ -145,6 +147,7 @@ class Report:
     result: str
     groups_title: str
     is_search: bool
+    has_trees: bool
     ranking: str
     notions: str
     figures: tuple[Figure, ...]

@@ -35,9 +35,10 @@ def audit_html(report: Report) -> str:
             element("code", "audit.save('audit.html')"),
             " writes the whole report; ",
             element("code", "audit.groups[0]"),
-            " is the first group, and ",
-            element("code", "audit.groups[0].plot_tree()"),
-            " draws its search tree.",
+            " is the first group",
+            [", and ", element("code", "audit.groups[0].plot_tree()"), " draws its search tree."]
+            if report.has_trees
+            else ".",
             class_="note",
         ),
     )
@@ -52,8 +53,7 @@ def finding_html(report: FindingReport) -> str:
         element(
             "p",
             "Next: ",
-            element("code", "finding.plot_tree()"),
-            " draws its search tree; ",
+            [element("code", "finding.plot_tree()"), " draws its search tree; "] if report.has_tree else None,
             element("code", "finding.criterion.mask(data)"),
             " tells who belongs to it.",
             class_="note",

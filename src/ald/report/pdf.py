@@ -71,6 +71,7 @@ def _content(report: Report) -> dict[str, Any]:
             _section(section) for section in report.sections if section.key != "warnings"
         ],
         "numbers": [_numbers(card) for card in cards],
+        "nodes": "The nodes of all search trees are in the audit's JSON document." if report.has_trees else "",
     }  # fmt: skip
 
 
@@ -128,7 +129,7 @@ def _card(card: Card) -> dict[str, Any]:
         "curves": [{"title": _curve_title(view), "picture": _picture(draw_curve(view, _WIDTH))}
                    for view in card.curves],
         "told": _told(card),
-        "tree": _picture(draw_tree(card.tree, card.node), _TIPS),
+        "tree": None if card.tree is None else _picture(draw_tree(card.tree, card.node), _TIPS),
         "code": [{"language": "pandas", "text": visible(card.pandas)}]
                 + ([{"language": "SQL", "text": visible(card.sql)}] if card.sql is not None else []),
         "notes": [] if card.sql is not None else
@@ -141,6 +142,8 @@ def _curve_title(view: CurveView) -> str:
 
 
 def _told(card: Card) -> str:
+    if card.tree is None:
+        return visible(card.origin)
     told = f"{visible(card.origin)} {card.tree.whose}"
     if len(shown_nodes(card.tree, card.tree.path(card.node))) < len(card.tree.nodes):
         told += f" The picture stops after {LEVELS} splits; the way to the group goes on to its end."

@@ -20,6 +20,7 @@ from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
+from ald.results.mode import Mode
 
 if TYPE_CHECKING:
     from ald.report.model import Report
@@ -36,8 +37,9 @@ class Audit:
     candidates: every group that was tested, in ranked order.
     significant: the places of all significant groups among the candidates, the listed ones first.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
-    forest: the search trees.
     gaps: every attribute's own gap, each level against the rest, on all data; a family of its own.
+    mode: whether people were split, or everyone was searched and tested.
+    forest: the search trees, if any grew.
     detectable: what the audit could have seen, by share of people.
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
@@ -46,6 +48,7 @@ class Audit:
     """
 
     config: AuditConfig
+    mode: Mode
     data_summary: DataSummary
     giveaways: tuple[Finding, ...]
     groups: tuple[Finding, ...]
@@ -160,7 +163,8 @@ class Audit:
         from ald.report.summary.findings import search_tree
 
         if finding.tree is None or finding.node is None:
-            raise InputError("this group was named, not searched for: no tree proposed it")
+            how = "was named, not searched for" if finding.shuffled is None else "was searched among everyone"
+            raise InputError(f"this group {how}: no tree proposed it")
         return plot_tree(search_tree(finding, self), finding.node, levels)
 
     def _repr_html_(self) -> str:

@@ -130,7 +130,7 @@ class Details:
         )
         trees = tuple(
             TreePeople(tree=tree["tree"], counts=tuple(tuple(cells) for cells in tree["counts"]))
-            for tree in entry["trees"]
+            for tree in entry.get("trees", ())
         )
         return cls(curves=curves, dropped=dropped, trees=trees)
 

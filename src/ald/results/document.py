@@ -24,11 +24,14 @@ from ald.profiles import Profile
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
+from ald.results.mode import Mode
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
 
 SCHEMA = 1
+# The lists of findings.
+_FINDINGS = ("giveaways", "groups", "named_groups", "candidates")
 
 # What a document must hold, as far as it is read: a type, [of each], {"*": of each}, {"name": of it}, or alternatives.
 _NUMBER = (float, NoneType)
@@ -66,8 +69,6 @@ _FINDING = {
     "log10_p": _NUMBER,
     "p_adjusted": _NUMBER,
     "log10_p_adjusted": _NUMBER,
-    "tree": _COUNT,
-    "node": _COUNT,
     "notion": str,
     "outcome": _TEXT,
     "people": _COUNT,
@@ -109,8 +110,41 @@ _GAP = {
     "test": str,
     "undefined": str,
 }
+_CHANCE = {"as_strong": _COUNT, "bound": bool}
+_TOGETHER = {
+    **_CHANCE,
+    "attributes": [str],
+    "df": int,
+    "listed": bool,
+    "drawn": _COUNT,
+    **dict.fromkeys(("statistic", "p_value", "log10_p", "p_adjusted", "log10_p_adjusted"), _NUMBER),
+}
+# What only findings of one way of testing have.
+_OF_TREES = {"tree": _COUNT, "node": _COUNT}
+_SHUFFLED = {
+    **_CHANCE,
+    "claim": str,
+    "shuffles": int,
+    "psi_new": _NUMBER,
+    "exaggerated": (bool, NoneType),
+    "halves": int,
+    "found": int,
+    "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": int}],
+}
+_TREE = {"tree": int, "counts": [[int]]}
+_HALVES = {"rows_search": int, "rows_assess": int, **dict.fromkeys(("clusters_search", "clusters_assess"), _COUNT)}
+_FOREST = {
+    "trees": int,
+    "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
+    **{name: [int] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
+    "counts": [[int]],
+    "sides": {"*": [[int]]},
+    "statistic": [_NUMBER],
+    "log_p": [_NUMBER],
+}
 _DOCUMENT = {
     "version": str,
+    "mode": {"name": str},
     "notions": [
         {
             "name": str,
@@ -132,9 +166,7 @@ _DOCUMENT = {
         "attributes": [{"name": str, "kind": str, "distinct": int, "missing": int}],
         "left_out": [{"name": str, "reason": str}],
         "warnings": [str],
-        "rows_search": int,
-        "rows_assess": int,
-        **dict.fromkeys(("clusters", "clusters_search", "clusters_assess", "strata"), _COUNT),
+        **dict.fromkeys(("clusters", "strata"), _COUNT),
     },
     "p_any": float,
     "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
@@ -172,7 +204,6 @@ _DOCUMENT = {
                 }
             ]
         ],
-        "trees": [{"tree": int, "counts": [[int]]}],
     },
     "profile": (
         NoneType,
@@ -190,15 +221,6 @@ _DOCUMENT = {
     ),
     "candidates": [_FINDING],
     "significant": [int],
-    "forest": {
-        "trees": int,
-        "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
-        **{name: [int] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
-        "counts": [[int]],
-        "sides": {"*": [[int]]},
-        "statistic": [_NUMBER],
-        "log_p": [_NUMBER],
-    },
 }
 
 
@@ -214,8 +236,8 @@ def reduced_to_dict(audit: Audit, most: int) -> dict[str, Any]:
     """
     trees = {finding.tree for finding in audit.groups if finding.tree is not None}
     document = _to_dict(audit, audit.first_candidates(most), audit.gaps.first(most), audit.forest.only(trees))
-    left_out = {
-        "trees": audit.forest.n_trees - len(trees),
+    left_out = {} if audit.mode.is_everyone else {"trees": audit.forest.n_trees - len(trees)}
+    left_out |= {
         "candidates": audit.n_candidates - len(document["candidates"]),
         "gaps": len(audit.gaps) - len(document["gaps"]["rows"]),
     }
@@ -224,9 +246,10 @@ def reduced_to_dict(audit: Audit, most: int) -> dict[str, Any]:
 
 def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Forest) -> dict[str, Any]:
     keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
-    return {
+    document = {
         "schema": SCHEMA,
         "version": __version__,
+        "mode": audit.mode.to_dict(),
         "notions": [_plain(asdict(notion)) for notion in audit.config.notions],
         "config": _plain({key: getattr(audit.config, key) for key in keys}),
         "data": _plain(asdict(audit.data_summary)),
@@ -242,6 +265,12 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Fo
         "significant": list(audit.significant),
         "forest": forest.to_dict(),
     }
+    if audit.mode.is_everyone:
+        # Nobody was kept apart, and no tree grew.
+        document["data"] = {key: value for key, value in document["data"].items() if key not in _HALVES}
+        del document["forest"]
+        del document["details"]["trees"]
+    return document
 
 
 def _plain(value: Any) -> Any:
@@ -256,7 +285,7 @@ def audit_to_json(audit: Audit) -> str:
     document = audit_to_dict(audit)
     lines = []
     for key, value in document.items():
-        if key in ("giveaways", "groups", "named_groups", "candidates") and value:
+        if key in _FINDINGS and value:
             lines.append(f"{_dump(key)}: {_dump_rows(value)}")
         elif key == "gaps" and value["rows"]:
             rest = [f"{_dump(name)}: {_dump(entry)}" for name, entry in value.items() if name != "rows"]
@@ -294,7 +323,9 @@ def audit_from_json(text: str | bytes) -> Audit:
         )
     try:
         _check(document, _DOCUMENT, "")
-        _check_sizes(document)
+        mode = Mode(**document["mode"])
+        _check_mode(document, mode)
+        _check_sizes(document, mode)
         notions = tuple(
             Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
             for notion in document["notions"]
@@ -303,8 +334,11 @@ def audit_from_json(text: str | bytes) -> Audit:
             key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()
         }
         data = document["data"]
+        if mode.is_everyone:
+            data = data | {"rows_assess": data["rows"]}
         return Audit(
             config=AuditConfig(notion=notions, **config),
+            mode=mode,
             data_summary=DataSummary(
                 **data
                 | {
@@ -317,7 +351,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             giveaways=tuple(Finding.from_dict(entry) for entry in document["giveaways"]),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             named_groups=tuple(Finding.from_dict(entry) for entry in document["named_groups"]),
-            forest=Forest.from_dict(document["forest"]),
+            forest=_forest(document),
             detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
             _details=Details.from_dict(document["details"]),
@@ -330,6 +364,29 @@ def audit_from_json(text: str | bytes) -> Audit:
         raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None
+
+
+def _forest(document: dict[str, Any]) -> Forest:
+    if "forest" in document:
+        return Forest.from_dict(document["forest"])
+    return Forest.joined([], len(document["data"]["cells"]))
+
+
+def _check_mode(document: dict[str, Any], mode: Mode) -> None:
+    """Raises where parts are missing that audits of this kind have."""
+    findings = [(name, i, entry) for name in _FINDINGS for i, entry in enumerate(document[name])]
+    for name, i, entry in findings:
+        place = f"{name}.{i}."
+        for key, shape in (("together", _TOGETHER), ("shuffled", _SHUFFLED)):
+            if key in entry:
+                _check(entry[key], shape, f"{place}{key}.")
+        if "shuffled" not in entry:
+            _check(entry, _OF_TREES, place)
+    if mode.is_everyone:
+        _check(document["mode"], {"shuffles": int, "parts": int, "complete": bool}, "mode.")
+        _check(document, {"groups": [{"shuffled": _SHUFFLED}], "candidates": [{"shuffled": _SHUFFLED}]}, "")
+        return
+    _check(document, {"data": _HALVES, "forest": _FOREST, "details": {"trees": [_TREE]}}, "")
 
 
 def _refuse(constant: str) -> None:
@@ -368,10 +425,10 @@ def _is(value: Any, shape: Any) -> bool:
     return isinstance(value, shape) and not (shape is int and abs(value) >= 2**63)
 
 
-def _check_sizes(document: dict[str, Any]) -> None:
+def _check_sizes(document: dict[str, Any], mode: Mode) -> None:
     """Raises where parts of the document do not fit one another."""
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
-    findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
+    findings = [entry for name in _FINDINGS for entry in document[name]]
     for entry in findings:
         keys = rates.get(entry["notion"])
         by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
@@ -394,6 +451,8 @@ def _check_sizes(document: dict[str, Any]) -> None:
     _check_gaps(document, rates)
     _check_details(document)
     _check_profile(document)
+    if mode.is_everyone:
+        return
     forest = document["forest"]
     columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
     n, books = len(forest["tree"]), forest["attributes"]
@@ -435,8 +494,8 @@ def _check_details(document: dict[str, Any]) -> None:
             whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
             whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
-    nodes = Counter(document["forest"]["tree"])
-    for tree in document["details"]["trees"]:
+    nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
+    for tree in document["details"].get("trees", ()):
         whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
     if not whole:
         raise InputError("this audit document is damaged: its `details` do not fit its groups")

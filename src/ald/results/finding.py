@@ -12,6 +12,7 @@ from ald._core.arrays import AnyArray
 from ald.assess.assessment import Assessment, Intervals
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion
+from ald.results.claims import Shuffled, Together
 from ald.statistics.basics import rounded
 
 
@@ -80,6 +81,8 @@ class Finding:
     finer ones. `psi_by_chance`: how large a psi of several rates is on average in such a group where there is no
     disparity at all.
     `size` counts rows; `people` those that they are about, if a cluster column says so.
+    `together`: whether the group's attributes matter together. `shuffled`: what there is where everyone is searched and
+    tested; D2 is then everyone, and the p-values are those of shuffled outcomes.
     """
 
     criterion: Criterion
@@ -100,8 +103,8 @@ class Finding:
     log10_p: float | None
     p_adjusted: float | None
     log10_p_adjusted: float | None
-    tree: int | None
-    node: int | None
+    tree: int | None = None
+    node: int | None = None
     notion: str = ""
     outcome: str | None = None
     people: int | None = None
@@ -116,6 +119,8 @@ class Finding:
     also: tuple[Also, ...] = ()
     stability: float | None = None
     undefined: str = ""
+    together: Together | None = None
+    shuffled: Shuffled | None = None
 
     def __repr__(self) -> str:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
@@ -168,6 +173,13 @@ class Finding:
         ]
         entry["strata"] = [stratum.to_dict() for stratum in self.strata]
         entry["finer"] = [asdict(finer) for finer in self.finer]
+        # What there is not in this way of testing is absent.
+        for name in ("together", "shuffled"):
+            entry[name] = None if entry[name] is None else entry[name].to_dict()
+        absent = [name for name in ("together", "shuffled") if entry[name] is None]
+        absent += [] if self.shuffled is None else ["tree", "node"]
+        for name in absent:
+            del entry[name]
         return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
 
     @classmethod
@@ -185,6 +197,8 @@ class Finding:
         values["given_groups"] = tuple(Criterion.from_list(group["conditions"]) for group in entry["given_groups"])
         values["strata"] = tuple(StratumResult.from_dict(stratum) for stratum in entry["strata"])
         values["finer"] = tuple(Finer(**finer) for finer in entry["finer"])
+        values["together"] = Together.from_dict(entry["together"]) if "together" in entry else None
+        values["shuffled"] = Shuffled.from_dict(entry["shuffled"]) if "shuffled" in entry else None
         return cls(**values)
 
 

@@ -42,13 +42,13 @@ def of_listed(split: Halving, config: AuditConfig) -> dict[int, tuple[Finer, ...
         adjusted = adjust(log_p, config.adjust)
         strata = int(split.d2.design.finer[number].max()) + 1
         for i, (before, own_place, again, place) in found.items():
-            out[i].append(_finer(factor, strata, before, own_place, again, place, float(adjusted[i]), config.level))
+            out[i].append(compared(factor, strata, before, own_place, again, place, float(adjusted[i]), config.level))
     return {i: tuple(entries) for i, entries in out.items()}
 
 
 def _again(answer: Answer, own: Sequence[int], number: int, config: AuditConfig) -> tuple[Assessment, Sequence[int]]:
     """Candidates of a question assessed within finer strata, and their places in that assessment."""
-    data, criteria, terms = _within(answer.d2, number), answer.proposed.criteria, assessment_terms(config)
+    data, criteria, terms = within(answer.d2, number), answer.proposed.criteria, assessment_terms(config)
     notion = answer.question.notion
     if config.explores:
         return assess_in_order(criteria[: max(own) + 1], data, notion, terms), own
@@ -68,14 +68,14 @@ def of_named(
     out: list[list[tuple[Finer, ...]]] = [[()] * len(masks) for _ in asked]
     for number, factor in enumerate(() if strata is None else strata.finer):
         again = [
-            assess_masks(masks, _within(view, number), question.notion, terms)
+            assess_masks(masks, within(view, number), question.notion, terms)
             for view, question in zip(views, asked, strict=True)
         ]
         adjusted = joined(again, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
         n_strata = int(views[0].design.finer[number].max()) + 1
         for q, before in enumerate(assessed):
             for i in np.flatnonzero(before.log_p_adjusted <= log(config.level)).tolist():
-                entry = _finer(factor, n_strata, before, i, again[q], i, float(adjusted[q, i]), config.level)
+                entry = compared(factor, n_strata, before, i, again[q], i, float(adjusted[q, i]), config.level)
                 out[q][i] = (*out[q][i], entry)
     return out
 
@@ -99,12 +99,12 @@ def warnings(findings: Sequence[Finding], config: AuditConfig) -> list[str]:
     return out
 
 
-def _within(data: AuditData, number: int) -> AuditData:
+def within(data: AuditData, number: int) -> AuditData:
     """The data with strata in which one of the factors is cut twice as fine."""
     return replace(data, design=replace(data.design, strata=data.design.finer[number]))
 
 
-def _finer(
+def compared(
     factor: str, strata: int, before: Assessment, own: int, again: Assessment, place: int, log_p: float, level: float
 ) -> Finer:
     old, new = before.differences[:, own], again.differences[:, place]

@@ -31,7 +31,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
     for i, finding in enumerate(audit.groups):
         notion = audit.notion_of(finding)
         key = (finding.tree, notion)
-        if key not in trees:
+        if finding.tree is not None and key not in trees:
             trees[key] = search_tree(finding, audit)
         sentence = statement(finding, audit)
         cards.append(
@@ -57,7 +57,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                 close=_tabulate_close(finding),
                 strata=tabulate_strata(finding, notion),
                 curves=_trace_curves(finding, notion, audit.details.dropped[i], audit),
-                tree=trees[key],
+                tree=trees.get(key),
                 node=finding.node or 1,
                 origin=_tell_origin(finding, audit),
             )
@@ -67,6 +67,8 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
 
 def _tell_origin(finding: Finding, audit: Audit) -> str:
     """How the group was found."""
+    if finding.tree is None:
+        return "Found by searching everyone; no tree grew."
     place = f"node {finding.node} of tree {(finding.tree or 0) + 1}"
     if audit.config.explores:
         return (

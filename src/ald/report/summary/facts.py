@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.options import AuditConfig
+from ald.report.summary import everyone
 from ald.report.summary.sentences import (
     compared_with,
     crude,
@@ -52,10 +53,13 @@ def describe_data(audit: Audit) -> list[str]:
     who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
     if not config.searches:
         return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
+    halves = (
+        f"{data.rows:,} {who}: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
+        "search never saw."
+    )
     return [
         audited,
-        f"{data.rows:,} {who}: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
-        "search never saw.",
+        everyone.people_used(audit) if audit.mode.is_everyone else halves,
         f"{count(len(data.attributes), 'attribute')}: {', '.join(entry.name for entry in data.attributes)}.",
     ]
 
@@ -93,6 +97,8 @@ def describe_method(audit: Audit) -> list[str]:
         how = f"Search: {config.system} (another system's"
     if not config.searches:
         return [f"Notion: {names}; correction: {config.adjust}, level {config.level:g}.", *_describe_design(audit)]
+    if audit.mode.is_everyone:
+        return [everyone.search_line(audit), *_describe_design(audit), *_describe_tests(audit)]
     lines = [
         f"Notion: {names}. {how}, "
         f"alpha {config.alpha:g}, seed {config.seed}); correction: {config.adjust}, level {config.level:g}; ranked by "
@@ -135,7 +141,7 @@ def _describe_design(audit: Audit) -> list[str]:
         lines.append(f"Groups are compared with {compared_with(config)}.")
     if config.direction != "both":
         lines.append(_say_direction(audit))
-    if config.split != "random":
+    if config.searches and config.has_own_split:
         how = "two data sets" if config.split == "own" else f"the column {config.split}"
         lines.append(f"Who is searched and who tests was given by {how}.")
     elif config.fraction != 0.5:
@@ -145,7 +151,7 @@ def _describe_design(audit: Audit) -> list[str]:
 
 def _say_cuts(config: AuditConfig) -> str:
     """Where numbers that are legitimate factors are cut."""
-    half = " in the half for the search" if config.searches else ""
+    half = " in the half for the search" if config.searches and config.split != "none" else ""
     return f"where the outcome changes{half}, and between these places into quantiles"
 
 
@@ -182,7 +188,7 @@ def _describe_tests(audit: Audit) -> list[str]:
             )
     if config.threshold > 0:
         lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
-    if config.repeats > 1:
+    if config.repeats > 1 and not audit.mode.is_everyone:
         any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
         lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
     for asked in dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable):
@@ -216,6 +222,6 @@ def _list_further(audit: Audit) -> list[str]:
     return [
         f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: psi "
         f"{signed(one.psi)} ({confidence(one.interval_level)} interval {interval(one.interval)}), corrected p "
-        f"{p_value(one.log10_p_adjusted)} ({one.size:,} {unit_of(audit)})."
+        f"{everyone.p_adjusted_text(one)} ({one.size:,} {unit_of(audit)})."
         for one in audit.further(_FURTHER)
     ]

@@ -21,6 +21,7 @@ def summarise_finding(finding: Finding, audit: Audit) -> FindingReport:
         headline=f"{said[0].upper()}{said[1:]}.",
         sentences=(magnitude(finding, audit), certainty(finding, audit)),
         table=make_brief_table(audit, (finding,)),
+        has_tree=finding.tree is not None,
     )
 
 

@@ -67,9 +67,9 @@ def show_giveaways(audit: Audit) -> Section | None:
             f"One condition on {'this column' if one else 'each of these columns'} tells nearly everyone's outcome. "
             f"{'The column' if one else 'Each'} may be a copy of the outcome, may have been filled in after it, or may "
             "be the rule itself. Leave a copy out with exclude (--exclude); a rule is the first disparity to look at.",
-            f"{'The column was' if one else 'The columns were'} judged on the half that was searched, and the search "
-            f"went on without {'it' if one else 'them'}. All numbers are of the half that was kept for the tests; "
-            "p-values are corrected for the number of these columns alone.",
+            f"{'The column was' if one else 'The columns were'} judged on {_judged_on(audit)}, and the search went on "
+            f"without {'it' if one else 'them'}. All numbers are of {_numbers_of(audit)}; p-values are corrected for "
+            "the number of these columns alone.",
             *(f"{readable(finding.criterion)}: {finding.undefined}." for finding in found if finding.undefined),
         ),
         table=Table(caption="Each condition, and those it holds against everyone else", columns=heads, rows=rows),
@@ -82,3 +82,11 @@ def _compare_rates(finding: Finding, audit: Audit) -> str:
         f"{rate.name} {percent(finding.rates_inside[rate.key])} against {percent(finding.rates_outside[rate.key])}"
         for rate in audit.notion_of(finding).rates
     )
+
+
+def _judged_on(audit: Audit) -> str:
+    return "everyone" if audit.mode.is_everyone else "the half that was searched"
+
+
+def _numbers_of(audit: Audit) -> str:
+    return "everyone" if audit.mode.is_everyone else "the half that was kept for the tests"

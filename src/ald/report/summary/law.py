@@ -149,7 +149,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             "measures it.",
         ), None),
         ("e", "availability, quantity and suitability", (
-            f"{data.rows_search:,} people served the search and {data.rows_assess:,} the tests; which disparities "
+            f"{_who_served(audit)}; which disparities "
             "these tests could have seen is under What the audit could have seen.",
             f"{TO_BE_COMPLETED}whether this suffices for the intended purpose, and which further data are needed.",
         ), _representation(profile)),
@@ -222,3 +222,10 @@ def _representation(profile: Profile) -> Table | None:
 
 
 _SECTIONS = {"nyc-ll144": _new_york, "eu-ai-act": _european_union}
+
+
+def _who_served(audit: Audit) -> str:
+    data = audit.data_summary
+    if audit.mode.is_everyone:
+        return f"All {data.rows:,} people served the search and the tests, against shuffled outcomes"
+    return f"{data.rows_search:,} people served the search and {data.rows_assess:,} the tests"

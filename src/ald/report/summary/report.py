@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ald.report.model import Figure, Report
+from ald.report.summary import everyone
 from ald.report.summary.cards import make_cards
 from ald.report.summary.facts import list_facts
 from ald.report.summary.giveaways import headline_beside, show_giveaways
@@ -32,6 +33,7 @@ def summarise(audit: Audit) -> Report:
         result=_state_result(audit),
         groups_title=_title_groups(audit),
         is_search=audit.config.searches,
+        has_trees=audit.mode.name == "halves",
         ranking=audit.config.ranking,
         notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
         figures=_count_figures(audit),
@@ -62,6 +64,8 @@ def _state_result(audit: Audit) -> str:
     names = ", ".join(notion.name for notion in audit.config.notions)
     if not audit.config.searches:
         return f"{count(len(audit.named_groups), 'test')} on all {among(audit)} ({names}, level {level:g})."
+    if audit.mode.is_everyone:
+        return f"{everyone.result(audit)} {further(audit)}".rstrip()
     listed = count(len(audit.groups), "group") if audit.groups else "No group"
     line = (
         f"{listed} listed of {audit.n_tested:,} tested on {among(audit)} that the search never saw "
@@ -85,9 +89,11 @@ def _count_figures(audit: Audit) -> tuple[Figure, ...]:
     return (
         *people,
         Figure(text=f"{data.rows:,}", label="people audited" if data.clusters is None else "rows audited"),
-        Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
+        *([] if audit.mode.is_everyone else [Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests")]),
         Figure(text=f"{searched:,}", label=f"attribute{'' if searched == 1 else 's'} searched"),
-        Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
+        Figure(text=f"{audit.mode.shuffles:,}", label="shufflings per round")
+        if audit.mode.is_everyone
+        else Figure(text=f"{audit.n_tested:,}", label=f"group{'' if audit.n_tested == 1 else 's'} tested"),
         Figure(
             text=f"{len(audit.groups):,}",
             label=f"listed of {len(audit.significant):,} significant" if audit.n_further else "listed",

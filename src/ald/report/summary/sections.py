@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.report.model import Column, Entry, Section, Table
+from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
 from ald.report.summary.law import profile_sections
@@ -57,7 +58,7 @@ def _list_further(audit: Audit) -> Section:
     rows = tuple(
         (
             *entries_of(one, audit),
-            number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
+            number(one.log10_p_adjusted, everyone.p_adjusted_text(one)),
         )
         for one in shown
     )
@@ -207,7 +208,9 @@ def _describe_method(audit: Audit) -> tuple[str, ...]:
             psi,
             *describe_method(audit),
         )
-    how = "at random" if audit.config.split == "random" else "as given"
+    if audit.mode.is_everyone:
+        return (*everyone.method(audit), psi, *describe_method(audit))
+    how = "as given" if audit.config.has_own_split else "at random"
     return (
         f"Automatic Location of Disparities: the people are split {how} into two halves. Groups are searched in the "
         "first half, freely. The few that the search proposes are then tested on the second half, which it never saw, "

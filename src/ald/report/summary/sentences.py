@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ald.groups.criterion import quote
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
 from ald.options import AuditConfig
+from ald.report.summary import everyone
 from ald.report.words import (
     confidence,
     count,
@@ -63,6 +64,8 @@ def compared_with(config: AuditConfig, finding: Finding | None = None) -> str:
 
 def statement(finding: Finding, audit: Audit, who: str = "people") -> str:
     """The disparity without a full stop, such as: people with x = 1 are selected 5 percentage points more often ..."""
+    if everyone.is_combination(finding):
+        return everyone.combination_statement(finding)
     rates = audit.notion_of(finding).rates
     group = f"{who} with {readable(finding.criterion)}"
     if len(rates) == 1 and finding.psi is not None:
@@ -132,6 +135,8 @@ def _bounds(finding: Finding, rate: Rate) -> str:
 
 def certainty(finding: Finding, audit: Audit) -> str:
     """How sure one can be, in a sentence."""
+    if finding.shuffled is not None:
+        return everyone.certainty(finding)
     beyond = f" larger than {audit.config.threshold:g}" if audit.config.threshold > 0 else ""
     text = (
         f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: the corrected p-value is "
@@ -171,10 +176,10 @@ def magnitude(finding: Finding, audit: Audit) -> str:
         text = f"{people} The mean of the absolute differences, psi, is {finding.psi:.3f}{bounds}"
         if finding.psi_by_chance is not None:
             text += f"; chance alone gives such a group a psi of about {finding.psi_by_chance:.3f}"
-        return f"{text}.{_sides(finding, audit)}{crude(finding)}"
+        return f"{text}.{_sides(finding, audit)}{crude(finding)}{everyone.new_people(finding)}"
     often = times(finding.ratios[rates[0].key])
     compared = f"Their {rates[0].name} is {_compared(rates[0], finding)} among {compared_with(audit.config, finding)}"
-    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude(finding)}"
+    return f"{people} {compared}{f', {often} theirs' if often else ''}.{crude(finding)}{everyone.new_people(finding)}"
 
 
 def _sides(finding: Finding, audit: Audit) -> str:
@@ -286,6 +291,8 @@ def lead(audit: Audit) -> list[str]:
     n = audit.n_tested
     if not n:
         return ["The warnings say why. This says nothing about whether there is a disparity."]
+    if audit.mode.is_everyone:
+        return [*everyone.nothing_listed(audit), *could_have_seen(audit)]
     tested = f"{n:,} group{'' if n == 1 else 's'} proposed by the search {'was' if n == 1 else 'were'} tested"
     return [
         f"{tested}; none reached the level of {audit.config.level:g} after correction. This does not prove that there "
@@ -297,7 +304,7 @@ def lead(audit: Audit) -> list[str]:
 def further(audit: Audit) -> str:
     """How many significant groups are not listed, and how to see them; empty if all are listed."""
     if not audit.n_further:
-        return ""
+        return everyone.goes_on(audit) if audit.mode.is_everyone else ""
     total = len(audit.significant)
     longer = f"up to {total:,}, and the search looks for more" if audit.config.explores else "all of them"
     return (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ald.groups.criterion import Criterion
 from ald.notions import Notion, Rate
 from ald.report.model import Column, Entry, Records, Table
+from ald.report.summary import everyone
 from ald.report.summary.sentences import question
 from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
 from ald.results.finding import Finding
@@ -122,13 +123,46 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="upper", header="", value=lambda f: f.interval[1], text=lambda f: ""),
         Field(key="statistic", header="chi2", value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
         Field(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
-              text=lambda f: p_value(f.log10_p_adjusted)),
+              text=everyone.p_adjusted_text),
         Field(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
         Field(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
         *_make_significance_fields(audit),
         Field(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
-        Field(key="stability", header="listed again", value=lambda f: f.stability, text=lambda f: percent(f.stability)),
+        Field(key="stability", header="found again" if audit.mode.is_everyone else "listed again",
+              value=lambda f: f.stability, text=lambda f: percent(f.stability)),
+        *(_FIELDS_OF_EVERYONE if audit.mode.is_everyone else ()),
     ]  # fmt: skip
+
+
+# What findings have besides where everyone is searched and tested.
+_FIELDS_OF_EVERYONE = (
+    Field(
+        key="psi_new",
+        header="on new people",
+        value=lambda f: None if f.shuffled is None else f.shuffled.psi_new,
+        text=lambda f: "" if f.shuffled is None else signed(f.shuffled.psi_new),
+    ),
+    Field(
+        key="exaggerated",
+        header="",
+        value=lambda f: None if f.shuffled is None else f.shuffled.exaggerated,
+        text=lambda f: "",
+        is_number=False,
+    ),
+    Field(
+        key="claim",
+        header="",
+        value=lambda f: None if f.shuffled is None else f.shuffled.claim,
+        text=lambda f: "",
+        is_number=False,
+    ),
+    Field(
+        key="p_together",
+        header="p together",
+        value=lambda f: None if f.together is None else f.together.p_adjusted,
+        text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
+    ),
+)
 
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
@@ -170,7 +204,9 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
     for rate in _rates_of(audit):
         fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)))
     fields += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
-    if audit.config.repeats > 1:
+    if audit.mode.is_everyone:
+        fields += [everything[key] for key in ("psi_new", "stability")]
+    elif audit.config.repeats > 1:
         fields.append(_make_text_field("listed again", lambda f: percent(f.stability)))
     return fields
 
@@ -195,11 +231,12 @@ _MEANINGS = {
 def make_ranked_table(audit: Audit) -> Table:
     """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
     fields = [field for field in _make_fields(audit) if field.header]
-    if audit.config.repeats == 1:
+    if audit.config.repeats == 1 and not audit.mode.is_everyone:
         fields = [field for field in fields if field.key != "stability"]
     rates = _rates_of(audit)
     meanings = _MEANINGS | {f"{rate.key}_inside": f"{rate.name} inside the group" for rate in rates}
     meanings |= {f"{rate.key}_outside": f"{rate.name} outside the group" for rate in rates}
+    meanings |= everyone.meanings() if audit.mode.is_everyone else {}
     meanings |= {f"psi_{rate.key}": f"{rate.name}: inside minus outside" for rate in rates}
     return Table(
         caption="Listed groups, best first",

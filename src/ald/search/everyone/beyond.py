@@ -339,13 +339,15 @@ class Combinations:
         draws: int = SHUFFLES,
         level: float = 0.05,
         threads: int = 1,
+        described: Sequence[Descriptions] | None = None,
     ) -> None:
+        """described: as for the search of groups, where they are known."""
         self.data, self.rates, self.terms = data, rates, terms
         self.seed, self.draws, self.level, self.threads = seed, draws, level, threads
         self.given = np.zeros(len(data.cells), np.int64) if terms.given is None else terms.given
         self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
-        self.described = [descriptions(data, len(one), terms.factors) for one in self.sets]
+        self.described = described or [descriptions(data, len(one), terms.factors) for one in self.sets]
 
     def rounds(self) -> Iterator[Together]:
         """Combination after combination, each within the cells of those before; the last one may be one that is not."""

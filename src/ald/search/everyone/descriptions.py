@@ -17,6 +17,7 @@ from ald.data.coarse import CoarseColumn, CoarseView, coarse_view, coarser
 from ald.data.coded import AuditData
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.search.explore.prices import Prices
+from ald.search.explore.scoring import smallest_group
 from ald.statistics.basics import chi2_isf
 
 # Bins per attribute, by how many attributes are combined.
@@ -153,7 +154,7 @@ def descriptions(data: AuditData, n_rates: int, factors: frozenset[int] = frozen
         prices=prices,
         singles=tuple(single for single in singles if single is not None),
         batches=tuple(batch for one in combined for batch in _batches(one, n_rates)),
-        smallest=max(20, int(0.005 * prices.people)),
+        smallest=smallest_group(prices.people),
     )
 
 

@@ -8,8 +8,10 @@ first group that is not there can be listed wrongly, and its round has that chan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from math import floor, log
+from functools import cached_property
+from math import ceil, floor, log
 
 import numpy as np
 
@@ -28,8 +30,9 @@ from ald.search.explore.scoring import Scorer, Terms
 from ald.search.explore.sharpen import Sharpener
 from ald.statistics.stratified import cmh_statistics
 
-# Shuffles per round, if nothing else is asked for.
+# Shuffles per round at least, and at least so many for every one that may be as strong.
 SHUFFLES = 999
+PER_LEVEL = 20
 # Strata times confusion cells that can be searched when a group is sharpened.
 _MOST_STRATA = 256
 
@@ -56,6 +59,15 @@ class Chance:
     def bound(self) -> bool:
         """Whether the p-value is only known to be no larger."""
         return self.as_strong == 0
+
+
+def shuffles_for(level: float) -> int:
+    """The shuffles of a round whose p-value is compared with this level.
+
+    >>> shuffles_for(0.05), shuffles_for(0.005)
+    (999, 3999)
+    """
+    return max(SHUFFLES, ceil(PER_LEVEL / level - 1e-9) - 1)
 
 
 def allowed_exceedances(level: float, shuffles: int) -> int:
@@ -90,14 +102,16 @@ def chance(values: Callable[[int, int], FloatArray], shuffles: int, level: float
 class Taken:
     """A group of the list, or the one that was not strong enough.
 
-    found: the description that was the strongest of all, with its `value`; criterion: as it is named, with
-    `named_value` and `price`. rates: the numbers of the rates it was found in; strata: those of its round, per row.
-    critical: the values to beat of all rates together, or of every rate by itself; empty if the group is not listed.
+    found: the description that was the strongest of all, with its `value`; criterion: as it is named, with its
+    `statistic`, `named_value` and `price`. rates: the numbers of the rates it was found in; strata: those of its round,
+    per row. critical: the values to beat of all rates together, or of every rate by itself; known in the first round,
+    and of groups that are listed.
     """
 
     found: CodedCriterion
     value: float
     criterion: CodedCriterion
+    statistic: float
     named_value: float
     price: float
     rates: tuple[int, ...]
@@ -118,17 +132,32 @@ class Everyone:
         terms: Terms,
         *,
         seed: int = 0,
-        shuffles: int = SHUFFLES,
+        shuffles: int | None = None,
         level: float = 0.05,
         threads: int = 1,
     ) -> None:
         self.data, self.rates, self.terms = data, rates, terms
-        self.seed, self.shuffles, self.level, self.threads = seed, shuffles, level, threads
+        self.seed, self.level, self.threads = seed, level, threads
         self.given = np.zeros(len(data.cells), np.int64) if terms.given is None else terms.given
         # Where people are in the base of several rates, every rate is shuffled by itself.
-        self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
+        self.sets: list[tuple[int, ...]] = (
+            [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
+        )
+        self.shuffles = shuffles_for(level / len(self.sets)) if shuffles is None else shuffles
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
         self.described = [descriptions(data, len(one), terms.factors) for one in self.sets]
+
+    def at_level(self, level: float) -> Everyone:
+        """The same search at another level, with as many shuffles as that needs."""
+        other = copy(self)
+        other.level, other.shuffles = level, shuffles_for(level / len(self.sets))
+        return other
+
+    def within(self, given: IntArray) -> Everyone:
+        """The same search within other strata of legitimate factors."""
+        other = copy(self)
+        other.given = given
+        return other
 
     def rounds(self) -> Iterator[Taken]:
         """Group after group; the last one may be one that is not listed."""
@@ -151,15 +180,17 @@ class Everyone:
         log_p = min(log(result.p) + log(n), 0.0)
         listed = log_p <= log(self.level) + 1e-12 and bool(best)
         named = self._named(best, value, which, strata, masks) if listed else best
+        statistic = self._statistic(named, which, strata) if named else 0.0
         return Taken(
             found=best,
             value=value,
             criterion=named,
-            named_value=self._value(named, which, strata) if named else 0.0,
+            statistic=statistic,
+            named_value=self._valued(named, statistic, which) if named else 0.0,
             price=self.described[which].prices.criterion(named),
             rates=self.sets[which],
             chance=result,
-            critical=self._critical(results, strata, inside, len(masks)) if listed else (),
+            critical=self._critical(results, strata, inside, len(masks)) if listed or not masks else (),
             log_p=log_p,
             strata=strata,
             listed=listed,
@@ -204,6 +235,22 @@ class Everyone:
 
         return chance(values, self.shuffles, self.level / len(self.sets), complete=complete), *own[0]
 
+    def chance_of(self, taken: Taken, before: Sequence[CodedCriterion]) -> float:
+        """log p of a group that was found within other strata, if it were the strongest one within these."""
+        strata, inside = self._strata([member_mask(criterion, self.data) for criterion in before])
+        which = self.sets.index(taken.rates)
+        people = layout(self.data, self.counters[which], strata)
+        sides = self.counters[which].signs * self.terms.direction
+        ready = Round(self.described[which], people, sides=sides, taken=inside, threads=self.threads)
+        own = self._value(taken.criterion, which, strata)
+
+        def values(first: int, blocks: int) -> FloatArray:
+            found = ready.strongest(self.words(people, len(before) * len(self.sets) + which, first, blocks)).values
+            return np.concatenate([[own], found[1:]]) if first == 0 else found
+
+        found = chance(values, self.shuffles, self.level / len(self.sets))
+        return min(log(found.p) + log(len(self.sets)), 0.0)
+
     def words(self, people: Layout, number: int, first: int, blocks: int) -> AnyArray:
         return shuffled(people, self.seed, number, first, blocks)
 
@@ -220,23 +267,31 @@ class Everyone:
 
     def _value(self, criterion: CodedCriterion, which: int, strata: IntArray) -> float:
         """log p plus price of a group within strata, as that of the strongest group is."""
+        return self._valued(criterion, self._statistic(criterion, which, strata), which)
+
+    def _valued(self, criterion: CodedCriterion, statistic: float, which: int) -> float:
+        return float(self._scorers[which].log_p(np.asarray(statistic))) + self.described[which].prices.criterion(
+            criterion
+        )
+
+    def _statistic(self, criterion: CodedCriterion, which: int, strata: IntArray) -> float:
+        """The sum of the rates' statistics of a group within strata."""
         mask = member_mask(criterion, self.data)
         n = int(strata.max(initial=0)) + 1
         keys = strata * self.data.n_cells + self.data.cells
         size = n * self.data.n_cells
         totals = np.bincount(keys, self.data.counts, size).astype(np.int64).reshape(n, -1)
         inside = np.bincount(keys[mask], self.data.counts[mask], size).astype(np.int64).reshape(n, -1)
-        counter, described = self.counters[which], self.described[which]
+        counter = self.counters[which]
         parts = np.nan_to_num(cmh_statistics(inside, totals, counter), nan=0.0)
         if self.terms.direction:
             excess = counter.hit(inside) - counter.base(inside) * (
                 counter.hit(totals) / np.maximum(counter.base(totals), 1)
             )
             parts = np.where(excess.sum(axis=-1) * counter.signs * self.terms.direction > 0, parts, 0.0)
-        scorer = self._scorers[which]
-        return float(scorer.log_p(parts.sum(axis=0))) + described.prices.criterion(criterion)
+        return float(parts.sum(axis=0))
 
-    @property
+    @cached_property
     def _scorers(self) -> list[Scorer]:
         return [
             Scorer(described.view, counter, None, Terms(direction=self.terms.direction), described.prices)

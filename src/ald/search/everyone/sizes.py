@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp
 
 import numpy as np
 from scipy import special
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
+from ald._core.threads import in_threads
 from ald.data.coded import AuditData, numbered
 from ald.data.hashing import drawn, row_hashes, salt
 from ald.groups.membership import member_mask
@@ -32,7 +34,7 @@ from ald.statistics.score import Tables
 from ald.statistics.stratified import mantel_haenszel
 
 # Random halvings on which a group is found anew, both ways round.
-SPLITS = 20
+SPLITS = 25
 # Steps in which a statistic is shared out among several rates.
 _STEPS = 48
 _TINY = -600.0
@@ -65,9 +67,7 @@ def size(
     tables = [_tables(mask, strata, data, rates, r) for r in range(len(rates.rates))]
     differences = [float(table.difference) for table in tables]
     together = len(log_p) == 1
-    most = [
-        float(chi2_isf(exp(max(min(one, 0.0), _TINY)), np.asarray(len(tables) if together else 1))) for one in log_p
-    ]
+    most = [float(chi2_isf(_chance(one), np.asarray(len(tables) if together else 1))) for one in log_p]
     ends = [_interval(table, most[0 if together else r]) for r, table in enumerate(tables)]
     if len(tables) == 1:
         return Size(differences=tuple(differences), intervals=tuple(ends), psi=differences[0], interval=ends[0])
@@ -82,6 +82,39 @@ def size(
         psi=float(np.mean(np.abs(differences))),
         interval=interval,
     )
+
+
+def power(
+    criterion: CodedCriterion,
+    strata: IntArray,
+    data: AuditData,
+    rates: RateCounter,
+    log_p: Sequence[float],
+    psi: float,
+) -> float:
+    """How likely such a group is to be listed, if its psi is this one: normally distributed, all rates in proportion.
+
+    log_p: as for `size`.
+    """
+    mask = member_mask(criterion, data)
+    tables = [_tables(mask, strata, data, rates, r) for r in range(len(rates.rates))]
+    differences = np.array([float(table.difference) for table in tables])
+    whole = differences[0] if len(tables) == 1 else np.abs(differences).mean()
+    errors = np.array([float(table.error(np.asarray(0.0))) for table in tables])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.nan_to_num(max(psi / whole, 0.0) * differences / errors)
+    if len(log_p) == 1:
+        least = float(chi2_isf(_chance(log_p[0]), np.asarray(len(tables))))
+        return float(1.0 - special.chndtr(least, len(tables), float(z @ z)))
+    each = [
+        1.0 - special.chndtr(float(chi2_isf(_chance(one), np.asarray(1))), 1, float(own * own))
+        for one, own in zip(log_p, z, strict=True)
+    ]
+    return float(max(each))
+
+
+def _chance(log_p: float) -> float:
+    return exp(max(min(log_p, 0.0), _TINY))
 
 
 def _tables(mask: BoolArray, strata: IntArray, data: AuditData, rates: RateCounter, r: int) -> Tables:
@@ -143,6 +176,7 @@ def expected_size(
     direction: int = 0,
     seed: int = 0,
     splits: int = SPLITS,
+    threads: int = 1,
 ) -> float:
     """What such a group shows on new people: the median over halves of what groups found on the other half show there.
 
@@ -150,27 +184,29 @@ def expected_size(
     """
     named = sorted({condition.attribute for condition in criterion})
     own = replace(data, attributes=tuple(data.attributes[j] for j in named), codes=tuple(data.codes[j] for j in named))
-    hashes = row_hashes(data)
-    found = []
-    for number in range(splits):
-        first = drawn(hashes, data.counts, 0.5, salt(seed, RESPLIT, number))
-        for counts in (first, data.counts - first):
-            shown = _shown(own, strata, rates, counts, data.counts - counts, direction)
-            if np.isfinite(shown):
-                found.append(shown)
-    if not found:
+    measure = partial(_shown, own, strata, rates, direction)
+    shown = np.array(in_threads(measure, halvings(data, seed, splits), threads))
+    if np.isnan(shown).all():
         return float("nan")
-    median = float(np.median(found))
+    median = float(np.nanmedian(shown))
     if len(rates.rates) > 1:
         return median
     whole = float(_differences(member_mask(criterion, data), strata, data, rates)[0])
     return median if whole >= 0 else -median
 
 
+def halvings(data: AuditData, seed: int, splits: int = SPLITS) -> list[tuple[IntArray, IntArray]]:
+    """Random halves, both ways round: how many people of every row are in the first and in the second."""
+    hashes = row_hashes(data)
+    first = [drawn(hashes, data.counts, 0.5, salt(seed, RESPLIT, number)) for number in range(splits)]
+    return [pair for half in first for pair in ((half, data.counts - half), (data.counts - half, half))]
+
+
 def _shown(
-    data: AuditData, strata: IntArray, rates: RateCounter, fitting: IntArray, measuring: IntArray, direction: int
+    data: AuditData, strata: IntArray, rates: RateCounter, direction: int, halves: tuple[IntArray, IntArray]
 ) -> float:
     """The psi on one half of the group found on the other, with the signs that it had there."""
+    fitting, measuring = halves
     half = data.with_counts(fitting)
     kept = numbered(strata[np.flatnonzero(fitting)])[1]
     criterion = _found(half, kept, rates, direction)

@@ -95,6 +95,8 @@ class Round:
 
     def strongest(self, words: AnyArray) -> Strongest:
         """The strongest group in every lane of these words."""
+        if not self._work:
+            return Strongest(values=np.full(len(words) * LANES, np.inf), first=())
         found = in_threads(lambda work: self._best(work, words), self._work, self.threads)
         values = np.array([value for value, _ in found])
         best = int(np.argmin(values[:, 0]))

@@ -1,0 +1,187 @@
+"""What reports say of audits of everyone: p-values of shuffled outcomes, sizes, halves, and combinations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ald.report.words import count, joined, p_value, p_words, percent, readable, signed
+from ald.results.finding import Finding
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+
+# Descriptions told of those by which halves lead to a group.
+_TOLD = 3
+
+
+def p_adjusted_text(finding: Finding) -> str:
+    """The corrected p-value in a table, as a bound where nothing as strong was seen."""
+    text = p_value(finding.log10_p_adjusted)
+    bound = finding.shuffled is not None and finding.shuffled.bound
+    return f"≤ {text}" if bound and finding.p_adjusted is not None and finding.p_adjusted < 1 else text
+
+
+def p_adjusted_words(finding: Finding) -> str:
+    """The corrected p-value in a sentence: "0.004", or "at most 0.002"."""
+    text = p_words(finding.log10_p_adjusted)
+    return f"at most {text}" if finding.shuffled is not None and finding.shuffled.bound else text
+
+
+def believed(finding: Finding) -> str:
+    """Why the p-value of a finding may be believed."""
+    told = finding.shuffled
+    assert told is not None
+    if told.claim == "combination":
+        seen = f"outcomes drawn {told.shuffles:,} times from the effects of each attribute by itself"
+    else:
+        seen = f"{told.shuffles:,} shufflings of the outcomes"
+    return f"in {told.as_strong:,} of {seen} something as strong appeared"
+
+
+def result(audit: Audit) -> str:
+    """How many groups are listed, why their p-values may be believed, and whether the search went on to the end."""
+    names = ", ".join(notion.name for notion in audit.config.notions)
+    people = f"{audit.data_summary.rows:,} people"
+    level = f"({names}, level {audit.config.level:g})"
+    if not audit.groups:
+        return f"No group listed; all {people} were searched and tested {level}."
+    first = f": {'for the first of them ' if len(audit.groups) > 1 else ''}{believed(audit.groups[0])}"
+    return f"{count(len(audit.groups), 'group')} listed, searched and tested on all {people}{first} {level}."
+
+
+def goes_on(audit: Audit) -> str:
+    """What to do where the list ended before the evidence did; empty if it did not."""
+    if audit.mode.complete or len(audit.groups) < audit.config.groups:
+        return ""
+    more = audit.config.groups + 3
+    return (
+        f"The list ends after {count(audit.config.groups, 'group')}; no further round was run. With groups={more} "
+        f"(--groups {more}) the search goes on."
+    )
+
+
+def nothing_listed(audit: Audit) -> list[str]:
+    """What an empty list means."""
+    strongest = [one for one in audit.first_candidates(1) if one.shuffled is not None]
+    lines = []
+    for one in strongest:
+        lines.append(
+            f"The strongest that was found is {readable(one.criterion)}: {believed(one)}. So the corrected p-value is "
+            f"{p_adjusted_words(one)}, above the level of {audit.config.level:g}."
+        )
+    return [*lines, "This does not prove that there is no disparity."]
+
+
+def together(finding: Finding) -> str:
+    """Whether the attributes of a group matter together, in a sentence; empty where that was not tested."""
+    told = finding.together
+    if told is None:
+        return ""
+    names = joined([str(name) for name in told.attributes])
+    bound = "at most " if told.bound else ""
+    p = f"p {'' if bound else '= '}{bound}{p_words(told.log10_p_adjusted)}"
+    if told.listed:
+        cell = readable(finding.criterion)
+        return f"{names} together matter, beyond what each does by itself ({p}); most of all for {cell}"
+    return f"That {names} matter together, beyond what each does by itself, is not significant ({p})"
+
+
+def combination_statement(finding: Finding) -> str:
+    """What is claimed where a combination is listed, and none of its cells by itself."""
+    return f"{together(finding)}. By itself no single cell is significant"
+
+
+def is_combination(finding: Finding) -> bool:
+    """Whether a finding is listed for its combination alone."""
+    return finding.shuffled is not None and finding.shuffled.claim == "combination"
+
+
+def new_people(finding: Finding) -> str:
+    """What such a group shows on new people, after a space; empty where that is not known."""
+    told = finding.shuffled
+    if told is None or told.psi_new is None:
+        return ""
+    text = f" On new people such a group shows a psi of about {signed(told.psi_new)}"
+    if told.exaggerated:
+        return f"{text}: that of {signed(finding.psi)}, on the people who suggested it, is probably exaggerated."
+    return f"{text}."
+
+
+def halves(finding: Finding) -> str:
+    """In how many random halves a group is found again, and how; empty where that was not asked."""
+    told = finding.shuffled
+    if told is None or not told.halves:
+        return ""
+    text = f"found in {told.found} of {told.halves} random halves of the people"
+    if told.found:
+        ways = [f"{readable(one.criterion)} ({one.halves})" for one in told.descriptions[:_TOLD]]
+        more = len(told.descriptions) - _TOLD
+        text += f", as {'; '.join(ways)}{f' and {more} more' if more > 0 else ''}"
+    return text
+
+
+def certainty(finding: Finding) -> str:
+    """How sure one can be, in sentences."""
+    found = halves(finding)
+    said = believed(finding)
+    both = together(finding)
+    lines = [f"{said[0].upper()}{said[1:]}: the corrected p-value is {p_adjusted_words(finding)}."]
+    if both and not is_combination(finding):
+        lines.append(f"{both}.")
+    if found:
+        lines.append(f"{found[0].upper()}{found[1:]}.")
+    return " ".join(lines)
+
+
+def people_used(audit: Audit) -> str:
+    """Who was searched and who tests."""
+    return f"{audit.data_summary.rows:,} people, all of them for the search and for the tests."
+
+
+def search_line(audit: Audit) -> str:
+    """What was searched, in the list of facts."""
+    config, mode = audit.config, audit.mode
+    names = ", ".join(notion.name for notion in config.notions)
+    shared = f"; {mode.parts} claims share the level" if (mode.parts or 1) > 1 else ""
+    return (
+        f"Notion: {names}. Everyone is searched and tested: up to {mode.shuffles:,} shufflings of the outcomes per "
+        f"round, seed {config.seed}; level {config.level:g}{shared}; the correction {config.adjust!r} is for halves "
+        "and does not apply."
+    )
+
+
+def method(audit: Audit) -> tuple[str, ...]:
+    """The method in sentences."""
+    return (
+        "Automatic Location of Disparities: everyone is searched for the strongest group, counted against the number "
+        "of groups that could have been told. Then the outcomes are shuffled among comparable people, and the same "
+        "search is done again, many times: the p-value is the share of shufflings that have something as strong. Is it "
+        "small enough, the group is listed and the search goes on for what that group does not explain; the first "
+        "round that fails is the last. So the chance that anything false is listed is at most the level. The corrected "
+        "p-value is the largest so far, times the number of claims that share the level.",
+        "Combinations of attributes that matter together are a claim of their own, held against outcomes that are "
+        "drawn from the effects of single attributes.",
+        "Intervals hold every difference that would not have stood out among shuffled outcomes, whatever group had "
+        "been named. What a group shows on new people is the median over random halves: found anew on one, measured on "
+        "the other.",
+    )
+
+
+def meanings() -> dict[str, str]:
+    """What a reader may ask of a column's header, where that differs."""
+    return {
+        "size": "members",
+        "share": "their share of all people",
+        "lower": "where psi plausibly lies, allowing for the group having been picked by the search",
+        "statistic": "the score statistic of the group against whom it is compared with, summed over rates",
+        "p_adjusted": "the largest share of shuffled outcomes with something as strong, of this group and those before "
+        "it, times the number of claims",
+        "stability": "the share of random halves of the people that lead to an equivalent group",
+        "psi_new": "what such a group shows on new people",
+        "p_together": "corrected p-value of the claim that the attributes matter together",
+    }
+
+
+def found_again(finding: Finding) -> str:
+    """The share of halves that lead to the group."""
+    return percent(finding.stability)

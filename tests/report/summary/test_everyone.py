@@ -1,0 +1,130 @@
+"""What reports say of audits of everyone, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import ald
+from ald.report.summary import everyone
+from ald.results.audit import Audit
+from ald.results.finding import Finding
+from tests.tables import one_cell
+
+
+@cache
+def audited() -> Audit:
+    """One cell of two attributes differs."""
+    return ald.audit(one_cell(1000), outcome="y", split="none")
+
+
+@cache
+def nothing() -> Audit:
+    rng = np.random.default_rng(0)
+    data = {"a": rng.choice(["u", "v"], 400), "b": rng.choice(["p", "q"], 400), "y": rng.integers(0, 2, 400)}
+    return ald.audit(data, outcome="y", split="none")
+
+
+def first() -> Finding:
+    return audited().groups[0]
+
+
+def test_why_p_values_may_be_believed() -> None:
+    """One sentence says in how many shufflings something as strong appeared; with halves, who never was searched."""
+    said = "in 0 of 999 shufflings of the outcomes something as strong appeared"
+    assert said in audited().report().result
+    assert said in everyone.certainty(first()).lower()
+    halves = ald.audit(one_cell(1000), outcome="y")
+    assert "that the search never saw" in halves.report().result
+    assert "shuffl" not in str(halves)
+
+
+def test_bounds_are_written_as_bounds() -> None:
+    """Where no shuffle was as strong the p-value is at most so large, in tables and sentences."""
+    assert everyone.p_adjusted_text(first()) == "≤ 0.002"
+    assert everyone.p_adjusted_words(first()) == "at most 0.002"
+    assert first().shuffled is not None
+    seen = replace(first(), shuffled=replace(first().shuffled, bound=False, as_strong=2))
+    assert everyone.p_adjusted_text(seen) == "0.002"
+    assert "at most" not in everyone.p_adjusted_words(seen)
+
+
+def test_combination_and_cell_are_told_apart() -> None:
+    """Both claims have a sentence; a combination that is listed by itself says that no cell is significant."""
+    told = everyone.certainty(first())
+    assert "a and b together matter, beyond what each does by itself (p = 0.004)" in told
+    assert "most of all for a = u and b = p" in told
+    assert first().shuffled is not None
+    alone = replace(first(), shuffled=replace(first().shuffled, claim="combination"))
+    assert everyone.combination_statement(alone).endswith("By itself no single cell is significant")
+    assert "from the effects of each attribute by itself" in everyone.believed(alone)
+    assert first().together is not None
+    weak = replace(first(), together=replace(first().together, listed=False, bound=False, log10_p_adjusted=-0.5))
+    assert "is not significant (p = 0.32)" in everyone.together(weak)
+
+
+def test_sizes_on_new_people() -> None:
+    """What such a group shows on new people stands beside psi, which is called exaggerated where power is low."""
+    assert first().shuffled is not None
+    sure = replace(first(), shuffled=replace(first().shuffled, exaggerated=False, psi_new=0.2))
+    assert everyone.new_people(sure) == " On new people such a group shows a psi of about +0.200."
+    doubtful = replace(first(), shuffled=replace(first().shuffled, exaggerated=True, psi_new=-0.1))
+    assert everyone.new_people(doubtful).endswith("is probably exaggerated.")
+
+
+def test_halves_that_lead_there() -> None:
+    """How many of 50 random halves lead to the group, and by which descriptions."""
+    assert first().shuffled is not None
+    n = first().shuffled.found  # type: ignore[union-attr]
+    assert f"found in {n} of 50 random halves of the people, as a = u and b = p ({n})" in everyone.halves(first())
+
+
+def test_an_empty_list_names_the_strongest() -> None:
+    """Without a group the report says what was strongest and how often chance has such."""
+    text = " ".join(nothing().report().lead)
+    assert "The strongest that was found is" in text
+    assert "above the level of 0.05" in text
+    assert "does not prove that there is no disparity" in text
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "html", "notebook", "finding"])
+def test_formats_for_people(ending: str) -> None:
+    """Every format says on whom was tested, and none speaks of a half that was kept or of a tree."""
+    audit = audited()
+    found = {
+        "txt": lambda: str(audit),
+        "md": audit.to_markdown,
+        "html": audit.to_html,
+        "notebook": audit._repr_html_,
+        "finding": lambda: str(audit.groups[0]._repr_html_()),
+    }[ending]()
+    assert "0.002" in found
+    assert "kept for the tests" not in found
+    assert "plot_tree" not in found
+    if ending in ("txt", "md", "html"):
+        assert "all of them for the search and for the tests" in found
+        assert "on new people" in found
+
+
+def test_formats_for_machines() -> None:
+    """Tables of values have both claims, sizes on new people and halves, each in a column of its own."""
+    (row,) = csv.DictReader(io.StringIO(audited().to_csv()))
+    assert row["claim"] == "both"
+    assert float(row["p_together"]) == 0.004
+    assert float(row["psi_new"]) > 0
+    assert 0 < float(row["stability"]) <= 1
+    frame = audited().to_frame("pandas")
+    assert list(frame["claim"]) == ["both"]
+    assert json.loads(audited().to_json())["groups"][0]["shuffled"]["halves"] == 50
+
+
+def test_no_tree_can_be_drawn() -> None:
+    """No tree grew: asking for one is an error that says so."""
+    with pytest.raises(ald.InputError, match="was searched among everyone"):
+        first().plot_tree()
