@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, Literal
 
@@ -127,6 +127,39 @@ def audit_with(
 
     profile, columns: what to count for a law besides.
     """
+    asked = requested(options)
+    parts, own = asked.parts, asked.config.split == "own"
+    file = None if own else seen(parts[0])  # before anything reads it
+    counted = None
+    if profile is not None:
+        cells = joint_cells(asked.config)
+        counted = count_profile(parts, asked.roles, cells, profile, columns, asked.memory_limit, asked.source.query)
+    audited = run(
+        parts if own else parts[0],
+        asked.roles,
+        asked.config,
+        threads=asked.source.threads,
+        progress=options.get("progress"),
+        memory_limit=asked.memory_limit,
+        query=asked.source.query,
+        file=file,
+    )
+    return replace(audited, profile=counted)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Request:
+    """What options ask for: one or two data sets as they came from their source, roles of columns, and settings."""
+
+    parts: tuple[Any, ...]
+    roles: Roles
+    config: AuditConfig
+    source: Source
+    memory_limit: int | None
+
+
+def requested(options: Mapping[str, Any]) -> Request:
+    """What options ask for, by their keys in the table; those that are missing have their defaults."""
     chosen = {key: option.default for key, option in AUDIT_OPTIONS.items()} | dict(options)
     source, split = _source(chosen)
     parts = source.data if split == "own" else (source.data,)
@@ -161,22 +194,7 @@ def audit_with(
         "split": split,
         **{name: _words(chosen[name]) for name in ("reference", "named_groups")},
     }
-    config = AuditConfig(**settings)
-    file = None if split == "own" else seen(parts[0])  # before anything reads it
-    counted = None
-    if profile is not None:
-        counted = count_profile(parts, roles, joint_cells(config), profile, columns, limit, source.query)
-    audited = run(
-        parts if split == "own" else parts[0],
-        roles,
-        config,
-        threads=source.threads,
-        progress=chosen["progress"],
-        memory_limit=limit,
-        query=source.query,
-        file=file,
-    )
-    return replace(audited, profile=counted)
+    return Request(parts=parts, roles=roles, config=AuditConfig(**settings), source=source, memory_limit=limit)
 
 
 def _source(options: Mapping[str, Any]) -> tuple[Source, str]:
