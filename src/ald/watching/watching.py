@@ -161,15 +161,17 @@ def watch(
         any column, such as two periods.
     groups: an earlier audit, whose listed groups are watched, or groups in words; by default those that an audit of the
         first window lists, which then takes no part in what is watched.
-    looks: how many looks are planned, of which each window after the first is one. It is fixed beforehand: the chance of
-        any false alarm over all of them and all groups is at most `level`.
+    looks: how many looks are planned, of which each window after the first is one. It is fixed beforehand: the chance
+        of any false alarm over all of them and all groups is at most `level`.
     All other options are those of `ald.audit`.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> month, sex = np.repeat(np.arange("2026-01", "2026-11", dtype="datetime64[M]"), 800), rng.choice(["f", "m"], 8000)
+    >>> month = np.repeat(np.arange("2026-01", "2026-11", dtype="datetime64[M]"), 800)
+    >>> sex = rng.choice(["f", "m"], 8000)
     >>> approved = rng.random(8000) < np.where((sex == "f") & (month >= np.datetime64("2026-06")), 0.35, 0.5)
-    >>> found = watch({"month": month, "sex": sex, "approved": approved}, by="month", groups="sex = f", outcome="approved")
+    >>> log = {"month": month, "sex": sex, "approved": approved}
+    >>> found = watch(log, by="month", groups="sex = f", outcome="approved")
     >>> found.alarms[0].changed
     '2026-06'
     """
@@ -184,8 +186,8 @@ def watch(
     criteria = _criteria(groups, table)
     if len(names) - 1 > looks:
         raise SettingError(
-            f"there are {len(names):,} windows and so {len(names) - 1:,} looks, and {looks:,} were planned: the number of "
-            "looks is fixed beforehand (looks=..., --looks)"
+            f"there are {len(names):,} windows and so {len(names) - 1:,} looks, and {looks:,} were planned: the number "
+            "of looks is fixed beforehand (looks=..., --looks)"
         )
     if len(names) < 2:
         raise InputError(f"a change needs two windows at least; {shorten(by)!r} has {len(names)} to watch along")
@@ -251,8 +253,8 @@ def _first_audit(
     found = run(own, asked.roles, asked.config, threads=asked.source.threads)
     if not found.groups:
         raise InputError(
-            f"the audit of the first window, {names[0]}, lists no group to watch: name groups (groups=..., --group), or "
-            "give a longer first window (every=..., --every)"
+            f"the audit of the first window, {names[0]}, lists no group to watch: name groups (groups=..., --group), "
+            "or give a longer first window (every=..., --every)"
         )
     return names[0], found, found
 
