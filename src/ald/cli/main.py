@@ -12,6 +12,7 @@ import click
 
 from ald._core.version import __version__
 from ald.cli.audit import audit, demo, profile
+from ald.cli.check import check
 from ald.cli.compare import compare
 from ald.cli.lists import data, notions, version
 from ald.cli.look import look
@@ -27,7 +28,7 @@ def cli() -> None:
     """ALD: which groups of people get disparate outcomes, how large is the disparity, and how sure are we?"""
 
 
-for command in (audit, look, profile, compare, report, demo, notions, data, reproduce, version):
+for command in (audit, look, profile, compare, check, report, demo, notions, data, reproduce, version):
     cli.add_command(command)
 
 

@@ -24,7 +24,13 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
     from ald.report.terminal import open_console
 
     # Nobody knows how long loading takes: until it is done the bar moves to and fro, and the clock runs.
-    steps = {"search": (0.0, 0.9), "repeat": (0.0, 0.9), "assess": (0.9, 0.06), "rank": (0.96, 0.04)}
+    steps = {
+        "search": (0.0, 0.9),
+        "repeat": (0.0, 0.9),
+        "assess": (0.9, 0.06),
+        "rank": (0.96, 0.04),
+        "power": (0.0, 1.0),
+    }
     shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*shown, console=open_console(stderr=True), transient=True) as bar:
         task = bar.add_task("load", total=None)

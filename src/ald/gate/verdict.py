@@ -137,7 +137,7 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
         )
         if not power.enough:
             reasons = (
-                f"too little data to see it: of disparities of {_points(check.limit)} in groups of {check.share:.0%} of "
+                f"too little data: of disparities of {_points(check.limit)} in groups of {check.share:.0%} of "
                 f"the people, planted into this data, {power.found} of {power.runs} were found; {POWER:.0%} are needed",
             )
     return Verdict(

@@ -52,7 +52,7 @@ _REFUSED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gap:
+class WindowGap:
     """One rate of a group and of everyone else in one window, and the gap: inside minus outside, with its interval.
 
     Within strata of legitimate factors, where there are some. None is undefined: nobody was there.
@@ -77,7 +77,7 @@ class Watched:
     criterion: Criterion
     rate: str
     outcome: str | None
-    gaps: tuple[Gap, ...]
+    gaps: tuple[WindowGap, ...]
     looks: tuple[Change, ...]
     alarm: str | None
     changed: str | None
@@ -341,7 +341,7 @@ def _watched(
     low, high = tables.interval(level)
     inside, outside = _rates(tables)
     gaps = tuple(
-        Gap(
+        WindowGap(
             window=name,
             people=int(people[w]),
             others=int(others[w]),

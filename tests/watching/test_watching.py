@@ -1,0 +1,147 @@
+"""Groups along time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ald
+from ald.errors import InputError, SettingError
+from ald.watching.watching import watch
+
+MONTHS = np.arange("2025-01", "2026-03", dtype="datetime64[M]")
+
+
+def decisions(change: float = 0.0, n: int = 600, seed: int = 1) -> pd.DataFrame:
+    """Fourteen months of approvals; from 2025-09 on women get fewer by `change`."""
+    rng = np.random.default_rng(seed)
+    month = np.repeat(MONTHS, n)
+    sex, region = rng.choice(["f", "m"], len(month)), rng.choice(["n", "s"], len(month))
+    chance = 0.6 - 0.2 * (sex == "f") - np.where((sex == "f") & (month >= np.datetime64("2025-09")), change, 0.0)
+    return pd.DataFrame({"month": month.astype("datetime64[s]"), "sex": sex, "region": region,
+                         "approved": (rng.random(len(month)) < chance).astype(int)})  # fmt: skip
+
+
+def test_windows_have_the_gaps_of_a_plain_count() -> None:
+    """People, rates and gap of every window are those of a group-by, with the interval of a named group's audit."""
+    data = decisions()
+    (found,) = watch(data, by="month", groups="sex = f", outcome="approved").watched
+    assert [gap.window for gap in found.gaps] == [str(month) for month in MONTHS]
+    for gap, month in zip(found.gaps, MONTHS, strict=True):
+        own = data[data["month"] == month]
+        women = own[own["sex"] == "f"]["approved"]
+        men = own[own["sex"] == "m"]["approved"]
+        assert (gap.people, gap.others) == (len(women), len(men))
+        assert (gap.inside, gap.outside) == pytest.approx((women.mean(), men.mean()))
+        named = ald.audit(own, outcome="approved", search="none", named_groups="sex = f").named_groups[0]
+        assert gap.gap == pytest.approx(named.psi)
+        assert gap.interval == pytest.approx(named.interval)
+
+
+def test_a_change_raises_an_alarm_and_is_dated() -> None:
+    """A gap that widens by 30 points is noticed, and the month of the change is named; without a change nothing is."""
+    found = watch(decisions(0.3), by="month", groups="sex = f", outcome="approved")
+    (alarm,) = found.alarms
+    assert alarm.changed == "2025-09"
+    assert alarm.alarm is not None
+    assert "2025-09" <= alarm.alarm <= "2025-11"
+    assert watch(decisions(), by="month", groups="sex = f", outcome="approved").alarms == ()
+
+
+def test_the_first_window_suggests_groups_and_is_watched_no_more() -> None:
+    """Without groups those of the first window's audit are watched in all later ones."""
+    found = watch(decisions(0.3), by="month", every="quarter", outcome="approved")
+    assert found.audited == "2025-Q1"
+    assert found.windows[0] == "2025-Q2"
+    assert found.first is not None
+    assert [str(one.criterion) for one in found.watched] == [str(one.criterion) for one in found.first.groups]
+
+
+def test_an_earlier_audit_says_what_to_watch() -> None:
+    """The listed groups of an audit are watched in every window."""
+    audit = ald.audit(decisions(seed=2).drop(columns="month"), outcome="approved")
+    found = watch(decisions(), by="month", groups=audit, outcome="approved")
+    assert [one.criterion for one in found.watched] == [one.criterion for one in audit.groups]
+    assert len(found.windows) == len(MONTHS)
+
+
+def test_two_periods_are_two_windows() -> None:
+    """One planned look at two values of a column is the test whether a gap changed between two periods."""
+    data = decisions(0.3)
+    data["period"] = np.where(data["month"] >= "2025-09-01", "b after", "a before")
+    found = watch(data.drop(columns="month"), by="period", every="value", looks=1, groups="sex = f", outcome="approved")
+    (one,) = found.watched
+    (look,) = one.looks
+    sides = [
+        data[(data["period"] == p) & (data["sex"] == s)]["approved"] for p in ("a before", "b after") for s in "fm"
+    ]
+    gaps = [sides[0].mean() - sides[1].mean(), sides[2].mean() - sides[3].mean()]
+    error = np.sqrt(sum(side.var(ddof=0) / len(side) for side in sides))
+    assert look.change == pytest.approx(gaps[1] - gaps[0])
+    assert look.statistic == pytest.approx(abs(look.change) / error, rel=0.03)
+    assert one.alarm == "b after"
+
+
+def test_legitimate_factors_make_strata_within_windows() -> None:
+    """With `given` gaps are differences within its strata: a factor that explains them leaves none."""
+    rng = np.random.default_rng(3)
+    data = decisions()
+    data["job"] = np.where(rng.random(len(data)) < np.where(data["sex"] == "f", 0.8, 0.2), "a", "b")
+    data["approved"] = (rng.random(len(data)) < np.where(data["job"] == "a", 0.3, 0.7)).astype(int)
+    crude, within = (
+        watch(data, by="month", groups="sex = f", outcome="approved", **options).watched[0].gaps
+        for options in ({}, {"given": "job"})
+    )
+    assert all(gap.gap is not None and gap.gap < -0.1 for gap in crude)
+    assert abs(np.mean([gap.gap for gap in within])) < 0.05
+
+
+def test_every_rate_is_watched() -> None:
+    """Several rates of predictions are watched each, and share the level."""
+    data = decisions().rename(columns={"approved": "predicted"})
+    data["true"] = np.random.default_rng(4).integers(0, 2, len(data))
+    found = watch(data, by="month", groups="sex = f", prediction="predicted", truth="true", notion="equalized odds")
+    assert [one.rate for one in found.watched] == ["fpr", "fnr"]
+
+
+def test_the_document_is_plain() -> None:
+    """JSON has windows, gaps and looks; the same data gives the same bytes, whatever the order of its rows."""
+    data = decisions(n=60)
+    found = watch(data, by="month", groups="sex = f", outcome="approved")
+    document = json.loads(found.to_json())
+    assert document["windows"] == [str(month) for month in MONTHS]
+    assert len(document["watched"][0]["looks"]) == len(MONTHS) - 1
+    again = watch(data.sample(frac=1, random_state=1), by="month", groups="sex = f", outcome="approved")
+    assert again.to_json() == found.to_json()
+
+
+def test_rows_without_a_date_are_left_out_and_counted() -> None:
+    """They are in no window, and a warning says how many."""
+    data = decisions(n=60)
+    data.loc[data.index[:5], "month"] = pd.NaT
+    found = watch(data, by="month", groups="sex = f", outcome="approved")
+    assert any("5 rows without a value of 'month' are left out" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"looks": 3}, "there are 14 windows and so 13 looks, and 3 were planned"),
+        ({"looks": 0}, "looks must be a whole number"),
+        ({"every": "year", "groups": None}, "needs two windows at least|lists no group to watch"),
+        ({"cluster": "region"}, "cluster is not supported where groups are watched"),
+        ({"named_groups": "sex = f"}, "named by groups=..., not by named_groups"),
+        ({"colour": 1}, "ald.watch has no option 'colour'"),
+        ({"by": "approved"}, "says when: it cannot have another role"),
+        ({"groups": []}, "there is no group to watch"),
+    ],
+)
+def test_what_cannot_be_watched(options: dict[str, Any], message: str) -> None:
+    """Every refusal says what was found and what helps."""
+    settings = {"by": "month", "groups": "sex = f", "outcome": "approved"} | options
+    with pytest.raises((InputError, SettingError), match=message):
+        watch(decisions(n=60), **settings)
