@@ -47,7 +47,7 @@ def test_windows_without_anyone_are_looks_at_nothing() -> None:
 
 
 def test_the_likeliest_change_is_found_where_it_is() -> None:
-    """The point, the mean before it and the change are those of the series; the error is that of a difference of means."""
+    """Point, mean before and change are those of the series; the error is that of a difference of means."""
     after, z, before, change, error = likeliest_change(np.array([0.1, 0.1, 0.4, 0.4]), np.full(4, 0.1))
     assert (after, before, change) == pytest.approx((2, 0.1, 0.3))
     assert error == pytest.approx(0.1)
