@@ -11,6 +11,7 @@ import pytest
 import ald
 from ald.datasets import make_synthetic
 from ald.results.audit import Audit
+from ald.results.mode import Mode
 from tests.tables import one_cell
 
 
@@ -202,3 +203,34 @@ def test_nothing_to_test() -> None:
     assert (audit.groups, audit.candidates) == ((), ())
     assert any("no group could be tested: no condition on one attribute gives" in line for line in audit.warnings)
     assert Audit.from_json(audit.to_json()) == audit
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"cluster": "b"}, "cluster is given"),
+        ({"weights": ald.SurveyWeights("age")}, "survey_weights are given"),
+        ({"threshold": 0.1}, "a threshold is given"),
+        ({"reference": "a = p"}, "a reference is given"),
+        ({"search": "paper"}, "search is 'paper'"),
+    ],
+)
+def test_auto_takes_halves_where_they_are_needed(options: dict[str, Any], reason: str) -> None:
+    """The report and the document say why people were split."""
+    audit = ald.audit(people(), outcome="y", split="auto", **options)
+    assert audit.mode == Mode(name="halves", reason=reason)
+    assert audit.to_dict()["mode"] == {"name": "halves", "reason": reason}
+    assert f"People are split into two halves at random: {reason}." in audit.report().facts
+    assert Audit.from_json(audit.to_json()) == audit
+
+
+def test_auto_goes_by_people_times_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to a fixed size everyone is searched and tested, above it people are split; nothing else decides."""
+    columns = people()
+    small = ald.audit(columns, outcome="y", split="auto")
+    assert small.mode.is_everyone
+    assert small.groups == ald.audit(columns, outcome="y", split="none").groups
+    monkeypatch.setattr("ald.pipeline.EVERYONE", 3 * 900 - 1)
+    large = ald.audit(columns, outcome="y", split="auto")
+    assert large.mode.reason == "900 people times 3 attributes are more than 2,699"
+    assert large.groups == ald.audit(columns, outcome="y").groups

@@ -78,9 +78,9 @@ def audit(
     cluster: a column that says whom a row is about, where people have several rows. Halves and samples are drawn by
         person, and tests do not take the rows of a person for independent.
     split: "random"; "none" searches and tests everyone, and holds what it finds against what it finds in shuffled
-        outcomes; `ald.Split(fraction=0.3, repeats=20)` for other random halves, or many; a column with two values
-        that says which rows are searched (the lower one) and which ones test; or two data sets, such as
-        (last_year, this_year), instead of `data`.
+        outcomes; "auto" does so with small data, and splits other data; `ald.Split(fraction=0.3, repeats=20)` for other
+        random halves, or many; a column with two values that says which rows are searched (the lower one) and which
+        ones test; or two data sets, such as (last_year, this_year), instead of `data`.
     search: "default"; "leaves" tests every leaf of the forest instead of a list without repetition; "paper" is the
         search of the 2023 paper, which does so too; "none" tests `named_groups` only; or the name of another system
         (docs/baselines.md). `ald.Search("paper", trees=25, alpha=0.1)` says how many trees grow, and how deep.
@@ -206,8 +206,8 @@ def _source(options: Mapping[str, Any]) -> tuple[Source, str]:
         return Source(data=data, **{name: options[name] for name in READING}), split
     if not isinstance(split, Sequence) or len(split) != 2:
         raise SettingError(
-            'split must be "random", "none", ald.Split(...), the name of a column, or two data sets (for the search, '
-            f"for the assessment), not {type(split).__name__}"
+            'split must be "random", "none", "auto", ald.Split(...), the name of a column, or two data sets (for the '
+            f"search, for the assessment), not {type(split).__name__}"
         )
     if data is not None:
         raise SettingError("give the data, or two data sets as split=(for the search, for the assessment); not both")

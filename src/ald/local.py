@@ -51,6 +51,10 @@ class LocalRows:
         rows = whole if needs_rows(whole, config) else None
         return partial(assess_gaps, count_in_memory(whole, config), asked, config, rows)
 
+    @property
+    def why_halves(self) -> str:
+        return ""
+
     def whole(self) -> Whole:
         return Whole(data=self.prepared.whole, strata=self.prepared.strata, threads=self.threads)
 

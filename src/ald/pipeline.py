@@ -38,7 +38,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
-from ald.results.mode import HALVES, NAMED
+from ald.results.mode import HALVES, NAMED, Mode
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
 from ald.search.forest.rules import GrowthRules, minimum_rows
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ald.remote.lazy import Spread
 
 Progress = Callable[[str, float], None]
+# With split="auto" people are split from more people times attributes on.
+EVERYONE = 200_000
 
 
 def run(
@@ -66,7 +68,8 @@ def run(
     say("load", 0.0)
     with load_rows(data, roles, config, threads or available_threads(), memory_limit, query, file) as rows:
         named = rows.assess_named(asked)
-        if config.split == "none":
+        mode = decide(rows, config)
+        if mode.is_everyone:
             whole = rows.whole()
             answered = search_all(whole, asked, config, say)
             listed = list_all(whole, answered, config, say)
@@ -77,7 +80,20 @@ def run(
             grown = grow(halves, asked, config, seed, tell)
             answers = assess_groups(grown, config, tell)
             halvings.append(rank_groups(grown.halves, answers, config, tell))
-        return report(rows, asked, named, halvings, config, say)
+        return report(rows, asked, named, halvings, config, mode, say)
+
+
+def decide(rows: Rows, config: AuditConfig) -> Mode:
+    """Whether people are split; with split="auto" everyone is searched and tested where that is quick, and possible."""
+    if not config.searches:
+        return NAMED
+    if config.split != "auto":
+        return Mode(name="everyone") if config.split == "none" else HALVES
+    reason = config.why_halves or rows.why_halves
+    people, attributes = rows.summary.rows, len(rows.summary.attributes)
+    if not reason and people * attributes > EVERYONE:
+        reason = f"{people:,} people times {attributes:,} attributes are more than {EVERYONE:,}"
+    return Mode(name="halves", reason=reason) if reason else Mode(name="everyone")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,8 +160,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     "its members differ in that by definition"
                 )
     rules = GrowthRules(alpha=config.alpha)
-    halves = config.searches and config.split == "random"
-    least = minimum_rows(rules, config.fraction) if halves else 1
+    least = minimum_rows(rules, config.fraction) if config.draws_halves else 1
     prepared = prepare(
         table,
         roles,
@@ -244,6 +259,7 @@ def report(
     named: tuple[Finding, ...],
     halvings: Sequence[Halving],
     config: AuditConfig,
+    mode: Mode,
     say: Progress,
 ) -> Audit:
     """REPORT: what was found. The first halving is the one that is reported."""
@@ -251,7 +267,7 @@ def report(
         summary = replace(rows.summary, rows_assess=rows.summary.rows)
         return Audit(
             config=config,
-            mode=NAMED,
+            mode=mode,
             data_summary=_with_warnings(summary, named, config),
             giveaways=(),
             groups=(),
@@ -273,7 +289,7 @@ def report(
     say("rank", 1.0)
     return Audit(
         config=config,
-        mode=HALVES,
+        mode=mode,
         data_summary=summary,
         giveaways=list_giveaways(first, config),
         groups=groups,

@@ -47,6 +47,10 @@ class Rows(Protocol):
     def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
         """What tells every attribute's own gap on all rows, when somebody asks."""
 
+    @property
+    def why_halves(self) -> str:
+        """Why these rows can only be searched and tested in halves; empty if they need not be."""
+
     def whole(self) -> Whole:
         """All rows, to be searched and tested without halves."""
 

@@ -147,3 +147,9 @@ def test_command() -> None:
     entry = json.loads(CliRunner().invoke(main, [*options, "--json"]).output)
     assert entry["runs"] == 3
     assert 0 <= entry["strict"] <= entry["any"] <= 1
+
+
+def test_everyone_finds_more() -> None:
+    """Without halves a disparity that few people show is located."""
+    task = Task(dataset=2, rho=0.05, split="none")
+    assert run(task, 1).located

@@ -78,8 +78,8 @@ def test_true_psi_of_the_planted_group() -> None:
 
 def test_runs_are_deterministic() -> None:
     """The same seed gives the same outcome, and a scenario's rates are those of its runs."""
-    outcomes = [run("null-3", 300, "confidence", seed) for seed in range(4)]
-    assert outcomes[3] == run("null-3", 300, "confidence", 3)
+    outcomes = [run("null-3", 300, "confidence", "random", seed) for seed in range(4)]
+    assert outcomes[3] == run("null-3", 300, "confidence", "random", 3)
     listed = sum(outcome.listed > 0 for outcome in outcomes)
     assert measure("null-3", 4, 300, jobs=1)["listed_anything"] == listed / 4
 
@@ -91,3 +91,14 @@ def test_command() -> None:
     entry = json.loads(result.output)
     assert (entry["scenario"], entry["runs"], entry["people"]) == ("null-3", 2, 300)
     assert "coverage" not in entry
+
+
+def test_everyone_is_measured_too() -> None:
+    """With --split none audits have no halves; a planted group is found, and its interval holds the truth."""
+    result = measure("planted", 2, 3000, jobs=1, split="none")
+    assert result["listed_anything"] == 1.0
+    assert result["coverage"] == 1.0
+    shown = CliRunner().invoke(
+        main, ["--scenario", "null-3", "--runs", "1", "--people", "200", "--jobs", "1", "--split", "none"]
+    )
+    assert json.loads(shown.output)["split"] == "none"

@@ -20,8 +20,8 @@ class AuditConfig:
 
     Several notions or outcomes are tuples; `favourable` is one value for all outcomes, or a tuple of one each, in which
     None was not said. `reference` and `named_groups` are groups in words. `split` is "random", "none" where everyone is
-    searched and tested, the name of a column, or "own" where two data sets were given. `search` is one of `SEARCHES`,
-    or the name of another system.
+    searched and tested, "auto" where the data decides, the name of a column, or "own" where two data sets were given.
+    `search` is one of `SEARCHES`, or the name of another system.
     """
 
     outcome: str | tuple[str, ...] | None = None
@@ -161,6 +161,11 @@ class AuditConfig:
     def has_own_split(self) -> bool:
         """Whether the data says who is searched and who tests."""
         return self.split not in SPLITS
+
+    @property
+    def draws_halves(self) -> bool:
+        """Whether people are split at random, whatever the data is."""
+        return self.searches and (self.split == "random" or (self.split == "auto" and bool(self.why_halves)))
 
     @property
     def why_halves(self) -> str:

@@ -25,7 +25,7 @@ EVERYWHERE: tuple[Command, ...] = (*COUNTED, "look")
 
 SEARCHES = ("default", "leaves", "paper", "none")
 # What a split may be besides the name of a column and two data sets.
-SPLITS = ("random", "none")
+SPLITS = ("random", "none", "auto")
 DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
 
 # What a value of each form may be in a config file.
@@ -163,8 +163,8 @@ OPTIONS = (
     Option(key="cluster", form="text", part="design",
            help="Column that says whom a row is about, where people have several rows."),
     Option(key="split", form="text", part="search", default="random",
-           help="random; none: everyone is searched and tested, by shuffled outcomes; or a column with two values: "
-           "rows of the lower one are searched, the others test."),
+           help="random; none: everyone is searched and tested, by shuffled outcomes; auto: none for small data; or a "
+           "column with two values: rows of the lower one are searched, the others test."),
     Option(key="fraction", form="number", part="search", default=0.5, parameter="split", attribute="fraction",
            help="Share of people on whom groups are searched."),
     Option(key="repeats", form="whole", part="search", default=1, parameter="split", attribute="repeats", least=1,

@@ -148,6 +148,10 @@ class RemoteRows:
         counted = count_parts(self._halves.attributes, tables, self._config)
         return partial(assess_gaps, counted, asked, self._config)
 
+    @property
+    def why_halves(self) -> str:
+        return "the rows stay where they are"
+
     def whole(self) -> Whole:
         """Nobody: rows that stay where they are cannot be shuffled."""
         raise SettingError(_not_here("split='none'", self._spread))

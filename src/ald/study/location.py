@@ -23,6 +23,7 @@ from ald.auditing import audit
 from ald.datasets import make_synthetic
 from ald.groups.criterion import Condition, Criterion, Interval, Levels
 from ald.options.objects import Source
+from ald.options.table import SPLITS
 
 TOLERANCE = 3.6  # years: 5 % of the span of ages
 SEARCHES = ("default", "paper")
@@ -38,6 +39,7 @@ class Task:
     irrelevant: int = 0
     search: str = "default"
     level: float = 0.05
+    split: str = "random"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,8 @@ def run(task: Task, seed: int) -> Outcome:
     roles: dict[str, Any] = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
     source = Source(data=data, threads=1)
-    result = audit(source, **roles, notion=notion, search=task.search, level=task.level, seed=seed)
+    options: dict[str, Any] = {"search": task.search, "level": task.level, "split": task.split}
+    result = audit(source, **roles, notion=notion, **options, seed=seed)
     return judged(task, [finding.criterion for finding in result.groups])
 
 
@@ -150,6 +153,7 @@ def measure(task: Task, runs: int, first_seed: int = 0, jobs: int | None = None)
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
 @click.option("--search", type=click.Choice(SEARCHES), default="default", show_default=True, help="Search.")
 @click.option("--level", type=float, default=0.05, show_default=True, help="Level of the list.")
+@click.option("--split", type=click.Choice(SPLITS), default="random", show_default=True, help="Halves, or everyone.")
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def main(runs: int, first_seed: int, jobs: int | None, as_json: bool, **options: float | int | str) -> None:

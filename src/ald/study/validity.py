@@ -23,7 +23,7 @@ from ald._core.arrays import AnyArray, FloatArray
 from ald._core.threads import available_threads
 from ald.auditing import audit
 from ald.options.objects import Source
-from ald.options.table import AUDIT_OPTIONS
+from ald.options.table import AUDIT_OPTIONS, SPLITS
 from ald.results.finding import Finding
 
 SCENARIOS = ("null-3", "null-20", "rare", "planted")
@@ -88,12 +88,13 @@ def true_psi(finding: Finding, scenario: str) -> float:
     return float(np.average(means[0] - means[1], weights=weight))
 
 
-def run(scenario: str, n: int, ranking: str, seed: int) -> Outcome:
+def run(scenario: str, n: int, ranking: str, split: str, seed: int) -> Outcome:
     """One random data set, audited."""
     rng = np.random.default_rng(seed)
     columns, rate = make(scenario, n, rng)
     data = columns | {"y": (rng.random(n) < rate).astype(np.int64)}
-    result = audit(Source(data=data, threads=1), outcome="y", seed=seed, ranking=ranking)  # type: ignore[arg-type]
+    source = Source(data=data, threads=1)
+    result = audit(source, outcome="y", seed=seed, ranking=ranking, split=split)  # type: ignore[arg-type]
     false, covered, found = 0, 0, False
     for finding in result.groups:
         if scenario == "planted":
@@ -111,11 +112,17 @@ def run(scenario: str, n: int, ranking: str, seed: int) -> Outcome:
 
 
 def measure(
-    scenario: str, runs: int, n: int, ranking: str = "confidence", jobs: int | None = None, first_seed: int = 0
+    scenario: str,
+    runs: int,
+    n: int,
+    ranking: str = "confidence",
+    jobs: int | None = None,
+    first_seed: int = 0,
+    split: str = "random",
 ) -> dict[str, float]:
     """The error rates of a scenario over consecutive seeds."""
     jobs = jobs or available_threads()
-    task = partial(run, scenario, n, ranking)
+    task = partial(run, scenario, n, ranking, split)
     seeds = range(first_seed, first_seed + runs)
     if jobs == 1:
         outcomes = [task(seed) for seed in seeds]
@@ -136,13 +143,15 @@ def measure(
 @click.option("--runs", type=int, default=1000, show_default=True, help="Random data sets of each.")
 @click.option("--people", type=int, default=4000, show_default=True, help="Size of each data set.")
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
+@click.option("--split", type=click.Choice(SPLITS), default="random", show_default=True, help="Halves, or everyone.")
 @click.option("--jobs", type=int, help="Processes.  [default: all cores]")
-def main(scenario: tuple[str, ...], runs: int, people: int, first_seed: int, jobs: int | None) -> None:
+def main(scenario: tuple[str, ...], runs: int, people: int, first_seed: int, split: str, jobs: int | None) -> None:
     for name in scenario or SCENARIOS:
-        for ranking in AUDIT_OPTIONS["ranking"].choices if name == "planted" else ("confidence",):
-            result = measure(name, runs, people, ranking, jobs, first_seed)
+        both = name == "planted" and split == "random"
+        for ranking in AUDIT_OPTIONS["ranking"].choices if both else ("confidence",):
+            result = measure(name, runs, people, ranking, jobs, first_seed, split)
             shown = {key: round(value, 4) for key, value in result.items() if value == value}
-            click.echo(json.dumps({"scenario": name, "ranking": ranking, "people": people} | shown))
+            click.echo(json.dumps({"scenario": name, "ranking": ranking, "split": split, "people": people} | shown))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from ald.data.coded import AuditData
 from ald.groups.membership import Members, correlation, member_mask, membership_strata
 from ald.groups.tree import CodedCondition
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.representatives import STOP, complement, nearest_nodes
+from ald.search.explore.representatives import STOP, complement, nearest_nodes, representatives
 from ald.search.explore.scoring import Scorer
 from ald.search.explore.sharpen import Sharpener
 from tests.coded import PARITY, coded, forest_of, representatives_of
@@ -135,6 +135,27 @@ def test_nearest_nodes_hold_about_the_same_people() -> None:
         own = member_mask(criterion, data)
         best = max(abs(correlation(own, mask, data)) for mask in masks)
         assert abs(correlation(own, masks[node], data)) == pytest.approx(best)
+
+
+def voyage(seed: int) -> AuditData:
+    """As of a ship: sex decides most, then class; age has to do with class."""
+    rng = np.random.default_rng(seed)
+    n = 1300
+    sex, place = rng.random(n) < 0.36, rng.choice(3, n, p=[0.25, 0.21, 0.54])
+    age = np.clip(rng.normal(np.array([39, 29, 25])[place], 13), 1, 80).round()
+    chance = np.where(sex, np.array([0.96, 0.89, 0.49])[place], np.array([0.34, 0.15, 0.15])[place] + 0.3 * (age < 12))
+    words = {"sex": np.where(sex, "female", "male"), "class": np.array(["1st", "2nd", "3rd"])[place], "age": age}
+    return coded(words | {"y": rng.random(n) < chance})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_single_conditions_compete_in_every_round(seed: int) -> None:
+    """What sharpening gives up for a weaker group is taken nonetheless, where it is the strongest: class before age."""
+    data = voyage(seed)
+    names = [attribute.name for attribute in data.attributes]
+    found = representatives(data, PARITY, Members([], data.attributes), 3)
+    singles = [names[r.criterion[0].attribute] for r in found if len(r.criterion) == 1]
+    assert singles[:2] == ["sex", "class"]
 
 
 def test_nearest_of_equal_nodes() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ald.options import AuditConfig
 from ald.report.summary import everyone
 from ald.report.summary.sentences import (
     compared_with,
@@ -127,7 +126,7 @@ def _describe_design(audit: Audit) -> list[str]:
             f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
             "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
             f"and Haenszel){test}. Strata without people on both sides say nothing; those with one outcome only count "
-            f"in psi, and add nothing to the test. Numbers are cut {_say_cuts(config)}."
+            f"in psi, and add nothing to the test. Numbers are cut {_say_cuts(audit)}."
         )
     if config.cluster:
         lines.append(
@@ -144,14 +143,16 @@ def _describe_design(audit: Audit) -> list[str]:
     if config.searches and config.has_own_split:
         how = "two data sets" if config.split == "own" else f"the column {config.split}"
         lines.append(f"Who is searched and who tests was given by {how}.")
-    elif config.fraction != 0.5:
+    elif audit.mode.reason is not None:
+        lines.append(f"People are split into two halves at random: {audit.mode.reason}.")
+    if config.fraction != 0.5:
         lines.append(f"The search saw {config.fraction:.0%} of the people.")
     return lines
 
 
-def _say_cuts(config: AuditConfig) -> str:
+def _say_cuts(audit: Audit) -> str:
     """Where numbers that are legitimate factors are cut."""
-    half = " in the half for the search" if config.searches and config.split != "none" else ""
+    half = " in the half for the search" if audit.mode.name == "halves" else ""
     return f"where the outcome changes{half}, and between these places into quantiles"
 
 
