@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml setup.py $(wildcard src/ald/*/*.[ch] src/ald/*/*/*.[ch])
 
 .NOTPARALLEL:
-.PHONY: setup tools demo test bench
+.PHONY: setup tools demo test test-integrations bench
 setup: .venv/ready
 
 # What users install is enough for the demonstration; the rest goes on top of it, or brings it along.
@@ -44,6 +44,11 @@ test: setup tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
+
+# Tools beside this one, by their real packages: about 200 MB more.
+test-integrations: setup
+	$(BIN)/python -m pip install --quiet --requirement tests/integrations/requirements.txt
+	$(BIN)/python -m pytest -n 0 tests/integrations
 
 bench: setup
 	$(BIN)/python benchmarks/adult.py

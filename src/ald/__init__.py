@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ald.comparison.comparing import Comparison, compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
+    from ald.integrations.mlflow import log_audit
     from ald.looking import look
     from ald.models import audit_model
     from ald.notions import NOTIONS, Notion, Rate
@@ -53,6 +54,7 @@ _HOMES = {
     "audit_model": "ald.models",
     "compare": "ald.comparison.comparing",
     "datasets": "ald.datasets",
+    "log_audit": "ald.integrations.mlflow",
     "look": "ald.looking",
     "profile": "ald.auditing",
     "source": "ald.options.objects",
@@ -85,6 +87,7 @@ __all__ = [
     "audit_model",
     "compare",
     "datasets",
+    "log_audit",
     "look",
     "profile",
     "source",
