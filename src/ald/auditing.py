@@ -103,7 +103,7 @@ def audit(
 def profile(name: str, data: Any = None, *, columns: Mapping[str, str] | None = None, **options: Any) -> Audit:
     """An audit that also counts what a law asks for, on everyone in the data: its `profile` (docs/profiles.md).
 
-    name: "nyc-ll144" or "eu-ai-act".
+    name: "nyc-ll144", "eu-ai-act" or "adverse-impact".
     columns: the columns of the profile's categories, such as {"sex": "gender", "race": "ethnicity"}.
     All other options are those of `ald.audit`.
 

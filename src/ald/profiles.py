@@ -1,8 +1,9 @@
 """What laws and rules ask to be counted: who was selected, by categories that the user names.
 
 `nyc-ll144` counts what a bias audit under New York City's Local Law 144 tabulates (6 RCNY section 5-301): selection
-rates by sex, by race/ethnicity and by both. `eu-ai-act` counts who is in the data, along columns of the user's choice.
-Counts are of everyone, not of a half; nothing here tests or decides anything.
+rates by sex, by race/ethnicity and by both. `eu-ai-act` counts who is in the data, along columns of the user's choice;
+`adverse-impact` who was selected, also within jobs or sites. Counts are of everyone, not of a half; nothing here tests
+or decides anything.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from ald.errors import SettingError, nearest
 from ald.notions import SELECTION, RateCounter
 
 # The names under which a profile takes columns; None for any.
-PROFILES: dict[str, tuple[str, ...] | None] = {"nyc-ll144": ("sex", "race"), "eu-ai-act": None}
+PROFILES: dict[str, tuple[str, ...] | None] = {"nyc-ll144": ("sex", "race"), "eu-ai-act": None, "adverse-impact": None}
+# Those that count nothing without columns; and the role of jobs or sites, within which categories are compared.
+NEED_COLUMNS = ("nyc-ll144", "adverse-impact")
+WITHIN = "within"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +116,10 @@ def check_profile(name: str, columns: Mapping[str, str] | None) -> None:
             raise SettingError(f"columns must give names of columns (text) by name, not {role!r}: {column!r}")
         if roles is not None and role not in roles:
             raise SettingError(f"the profile {name!r} takes no column for {role!r}. {nearest(role, roles)}")
-    if roles is not None and not columns:
-        wanted = ", ".join(f"{role!r}: ..." for role in roles)
-        options = " ".join(f"--column {role}=COLUMN" for role in roles)
+    if name in NEED_COLUMNS and not set(columns) - {WITHIN}:
+        named = roles or ("sex",)
+        wanted = ", ".join(f"{role!r}: ..." for role in named)
+        options = " ".join(f"--column {role}=COLUMN" for role in named)
         raise SettingError(
             f"the profile {name!r} must be told which columns hold its categories: columns={{{wanted}}} "
             f"(command line: {options})"
@@ -160,12 +165,19 @@ def count_profile(
     for entry in prepared.summary.left_out:  # all people of other values have the weight 0
         raise SettingError(f"the profile cannot count by the column {entry.name!r}: {entry.reason}")
     names = list(columns)
-    pairs = combinations(range(len(names)), 2) if PROFILES[name] is not None else ()
+    pairs = _pairs(name, names)
     tables = tuple(
         _counted(prepared.data, positions, tuple(names[i] for i in positions))
         for positions in (*((i,) for i in range(len(names))), *pairs)
     )
     return Profile(name=name, columns=columns, tables=tables)
+
+
+def _pairs(profile: str, names: Sequence[str]) -> list[tuple[int, ...]]:
+    """Which combinations of columns are counted too: all pairs, or each column with that of jobs or sites."""
+    if profile == "adverse-impact":
+        return [(i, names.index(WITHIN)) for i, name in enumerate(names) if WITHIN in names and name != WITHIN]
+    return list(combinations(range(len(names)), 2)) if PROFILES[profile] is not None else []
 
 
 def _counted(data: AuditData, positions: Sequence[int], roles: tuple[str, ...]) -> CategoryTable:

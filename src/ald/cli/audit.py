@@ -44,7 +44,7 @@ def audit(file: str, **options: Any) -> None:
 @_assess_on
 @output_options
 def profile(name: str, file: str, **options: Any) -> None:
-    """Audit FILE, and count what a law asks for: NAME is nyc-ll144 or eu-ai-act.
+    """Audit FILE, and count what a law asks for: NAME is nyc-ll144, eu-ai-act or adverse-impact.
 
     \b
     ald profile nyc-ll144 decisions.csv --outcome hired --column sex=gender --column race=ethnicity

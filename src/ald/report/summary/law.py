@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ald.profiles import CategoryTable, Profile
 from ald.report.model import Column, Section, Table
+from ald.report.summary.adverse import adverse_impact
 from ald.report.summary.facts import list_assumptions
 from ald.report.summary.giveaways import TITLE as GIVEAWAYS
 from ald.report.summary.giveaways import name_giveaways
@@ -221,7 +222,11 @@ def _representation(profile: Profile) -> Table | None:
     return Table(caption=caption, columns=heads, rows=tuple(rows)) if rows else None
 
 
-_SECTIONS = {"nyc-ll144": _new_york, "eu-ai-act": _european_union}
+def _adverse(audit: Audit, profile: Profile) -> tuple[Section, ...]:
+    return adverse_impact(profile, _selected(audit))
+
+
+_SECTIONS = {"nyc-ll144": _new_york, "eu-ai-act": _european_union, "adverse-impact": _adverse}
 
 
 def _who_served(audit: Audit) -> str:
