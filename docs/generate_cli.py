@@ -33,13 +33,13 @@ def section(title: str, arguments: list[str]) -> str:
     return f"### {title}\n\n```text\n{result.output.rstrip()}\n```"
 
 
-def replaced(page: str, reference: str) -> str:
+def replaced(page: str, reference: str, begin: str = BEGIN, end: str = END) -> str:
     """The page with this reference between its markers."""
-    before, found, rest = page.partition(BEGIN)
-    _, closed, after = rest.partition(END)
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"the page lacks the markers {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n\n{reference}\n\n{END}{after}"
+        raise ValueError(f"the page lacks the markers {begin!r} and {end!r}")
+    return f"{before}{begin}\n\n{reference}\n\n{end}{after}"
 
 
 if __name__ == "__main__":
