@@ -10,9 +10,13 @@ from typing import Any, Literal
 from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.arrays import place_arrays
-from ald.data.inputs.fingerprint import seen
+from ald.data.inputs.fingerprint import Seen, seen
+from ald.data.inputs.joining import match_rows
 from ald.data.inputs.memory import parse_size
+from ald.data.inputs.reading import Reading
+from ald.data.inputs.sources import load
 from ald.data.roles import Roles
+from ald.data.table import Table
 from ald.errors import SettingError, nearest
 from ald.groups.criterion import Criterion
 from ald.notions import Notion
@@ -129,7 +133,6 @@ def audit_with(
     """
     asked = requested(options)
     parts, own = asked.parts, asked.config.split == "own"
-    file = None if own else seen(parts[0])  # before anything reads it
     counted = None
     if profile is not None:
         cells = joint_cells(asked.config)
@@ -142,20 +145,24 @@ def audit_with(
         progress=options.get("progress"),
         memory_limit=asked.memory_limit,
         query=asked.source.query,
-        file=file,
+        file=asked.file,
     )
     return replace(audited, profile=counted)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
-    """What options ask for: one or two data sets as they came from their source, roles of columns, and settings."""
+    """What options ask for: one or two data sets as they came from their source, roles of columns, and settings.
+
+    file: the data as it was before anything read it, if it is one file.
+    """
 
     parts: tuple[Any, ...]
     roles: Roles
     config: AuditConfig
     source: Source
     memory_limit: int | None
+    file: Seen | None = None
 
 
 def requested(options: Mapping[str, Any]) -> Request:
@@ -164,6 +171,7 @@ def requested(options: Mapping[str, Any]) -> Request:
     source, split = _source(chosen)
     parts = source.data if split == "own" else (source.data,)
     limit = parse_size(source.memory_limit)
+    file = None if split == "own" else seen(parts[0])
     if source.engine is not None:
         from ald.remote.engines.opening import opened
 
@@ -172,6 +180,8 @@ def requested(options: Mapping[str, Any]) -> Request:
         parts = tuple(opened(part, source.engine, source.query) for part in parts)
     columns_of = {role: chosen[role] for role in ("outcome", "prediction", "truth")}
     parts, columns_of = place_arrays(parts, columns_of)
+    if source.attributes_from is not None:
+        parts = tuple(_with_attributes(part, source, chosen["cluster"]) for part in parts)
     roles = Roles(
         **columns_of,
         favourable=chosen["favourable"],
@@ -194,7 +204,17 @@ def requested(options: Mapping[str, Any]) -> Request:
         "split": split,
         **{name: _words(chosen[name]) for name in ("reference", "named_groups")},
     }
-    return Request(parts=parts, roles=roles, config=AuditConfig(**settings), source=source, memory_limit=limit)
+    config = AuditConfig(**settings)
+    return Request(parts=parts, roles=roles, config=config, source=source, memory_limit=limit, file=file)
+
+
+def _with_attributes(data: Any, source: Source, cluster: str | None) -> Table:
+    """The data with the columns of the second table."""
+    assert source.on is not None
+    kinds = source.kinds or {}
+    reading = Reading(query=source.query)
+    table, beside = load(data, None, reading, kinds), load(source.attributes_from, kinds=kinds)
+    return match_rows(table, beside, source.on, keep=source.on == cluster)
 
 
 def _source(options: Mapping[str, Any]) -> tuple[Source, str]:

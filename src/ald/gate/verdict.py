@@ -15,7 +15,6 @@ import numpy as np
 
 from ald._core.arrays import BoolArray
 from ald.auditing import Request, requested
-from ald.data.inputs.fingerprint import seen
 from ald.data.table import Table
 from ald.errors import InputError
 from ald.gate.policy import Accepted, Check
@@ -106,15 +105,14 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
     """The verdict of a check on its data. today: the day on which accepted groups still have to hold."""
     options = {**check.options, "data": check.data, "level": check.level / 2, "progress": progress}
     asked = requested(_options(options))
-    file = seen(asked.parts[0])
     limit, query, threads = asked.memory_limit, asked.source.query, asked.source.threads
     if asked.config.split == "own":
         raise InputError("a check has one data set: name a column as the split")
     table, _ = read(asked.parts[0], asked.roles, asked.config, limit, query, threads or 1)
     if not isinstance(table, Table):
         raise InputError("a check needs the data in memory: give fewer attributes, or a sample")
-    plain = _run(table, asked, file, progress)
-    strict = _run(table, replace(asked, config=replace(asked.config, threshold=check.limit)), file, progress)
+    plain = _run(table, asked, progress)
+    strict = _run(table, replace(asked, config=replace(asked.config, threshold=check.limit)), progress)
     masks = [(one, _mask(Criterion.parse(one.group, table), table)) for one in check.accept]
     beyond = [
         *_found(strict, check, table, masks, today, sure=True),
@@ -154,8 +152,8 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _run(table: Table, asked: Request, file: Any, progress: Callable[[str, float], None] | None) -> Audit:
-    return run(table, asked.roles, asked.config, threads=asked.source.threads, progress=progress, file=file)
+def _run(table: Table, asked: Request, progress: Callable[[str, float], None] | None) -> Audit:
+    return run(table, asked.roles, asked.config, threads=asked.source.threads, progress=progress, file=asked.file)
 
 
 def _mask(criterion: Criterion, table: Table) -> BoolArray:

@@ -71,6 +71,8 @@ class Source:
     memory_limit: str | int | None = None
     threads: int | None = None
     kinds: Mapping[str, str | Sequence[str]] | None = None
+    attributes_from: Any = None
+    on: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.data, Source):
@@ -79,6 +81,8 @@ class Source:
             raise SettingError(
                 f"query must be a text such as 'select * from decisions', not {type(self.query).__name__}"
             )
+        if (self.attributes_from is None) != (self.on is None):
+            raise SettingError("attributes_from and on go together: a second table, and the column that both share")
         if self.threads is not None:
             AUDIT_OPTIONS["threads"].check(self.threads)
 
@@ -91,6 +95,8 @@ def source(
     memory_limit: str | int | None = None,
     threads: int | None = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
+    attributes_from: Any = None,
+    on: str | None = None,
 ) -> Source:
     """Data with what is to be said of how to read it, for `ald.audit`, `ald.profile` and `ald.compare`.
 
@@ -100,13 +106,15 @@ def source(
     memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
     threads: that may be used; does not change the result.
     kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
+    attributes_from, on: a second table with further attributes, and the column by which its rows are matched with those
+        of the data; of audits only.
 
     >>> import ald
     >>> columns = ald.source({"size": ["S", "L", "M"]}, kinds={"size": ["S", "M", "L"]})
     >>> columns.kinds["size"]
     ['S', 'M', 'L']
     """
-    return Source(data=data, query=query, engine=engine, memory_limit=memory_limit, threads=threads, kinds=kinds)
+    return Source(**locals())
 
 
 _OBJECTS: dict[str, type] = {"search": Search, "split": Split, "given": Given, "weights": SurveyWeights}

@@ -122,6 +122,11 @@ OPTIONS = (
            metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
            help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in order: "
            "'size=S<M<L'."),
+    Option(key="attributes_from", form="text", part="data", parameter="data", attribute="attributes_from",
+           metavar="FILE", in_document=False,
+           help="File with further attributes, whose rows are matched with those of the data by --on."),
+    Option(key="on", form="text", part="data", parameter="data", attribute="on", metavar="COLUMN", in_document=False,
+           help="Column that the data and --attributes-from share."),
     Option(key="outcome", form="texts", part="question", commands=(*AUDITS, "look"),
            help="Column to audit. May be repeated."),
     Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
