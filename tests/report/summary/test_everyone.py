@@ -124,6 +124,26 @@ def test_formats_for_machines() -> None:
     assert json.loads(audited().to_json())["groups"][0]["shuffled"]["halves"] == 50
 
 
+def test_settings_of_halves_and_trees_are_not_shown() -> None:
+    """What means nothing without halves is no setting of the report; with halves it is."""
+    settings = [[entry.text for entry in row] for row in audited().report().section("settings").table.rows]  # type: ignore[union-attr]
+    assert ["split", "none"] in settings
+    assert {"trees", "alpha", "fraction", "repeats", "adjust"}.isdisjoint(name for name, _ in settings)
+    halves = ald.audit(one_cell(1000), outcome="y").report().section("settings").table
+    assert {"trees", "adjust"} <= {row[0].text for row in halves.rows}  # type: ignore[union-attr]
+
+
+def test_what_a_law_asks_for_is_said_of_everyone() -> None:
+    """Profiles speak of no half that was kept for the tests."""
+    data = ald.datasets.load_berkeley()
+    options = {"outcome": "admitted", "favourable": "yes", "split": "none"}
+    city = ald.profile("nyc-ll144", data, columns={"sex": "gender"}, **options)
+    union = ald.profile("eu-ai-act", data, **options)
+    assert "not on the half" not in str(city)
+    assert "Counted on all 4,526 people: sex by the column gender" in " ".join(str(city).split())
+    assert "All 4,526 people served the search and the tests, against shuffled outcomes" in union.to_markdown()
+
+
 def test_no_tree_can_be_drawn() -> None:
     """No tree grew: asking for one is an error that says so."""
     with pytest.raises(ald.InputError, match="was searched among everyone"):

@@ -145,18 +145,17 @@ def search_line(audit: Audit) -> str:
     shared = f"; {mode.parts} claims share the level" if (mode.parts or 1) > 1 else ""
     return (
         f"Notion: {names}. Everyone is searched and tested: up to {mode.shuffles:,} shufflings of the outcomes per "
-        f"round, seed {config.seed}; level {config.level:g}{shared}; the correction {config.adjust!r} is for halves "
-        "and does not apply."
+        f"round, seed {config.seed}; level {config.level:g}{shared}."
     )
 
 
 def method(audit: Audit) -> tuple[str, ...]:
     """The method in sentences."""
     return (
-        "Automatic Location of Disparities: everyone is searched for the strongest group, counted against the number "
+        "Automatic Location of Disparities: everyone is searched for the strongest group, at a price for the number "
         "of groups that could have been told. Then the outcomes are shuffled among comparable people, and the same "
-        "search is done again, many times: the p-value is the share of shufflings that have something as strong. Is it "
-        "small enough, the group is listed and the search goes on for what that group does not explain; the first "
+        "search is done again, many times: the p-value is the share of shufflings that have something as strong. If it "
+        "is small enough, the group is listed and the search goes on for what that group does not explain; the first "
         "round that fails is the last. So the chance that anything false is listed is at most the level. The corrected "
         "p-value is the largest so far, times the number of claims that share the level.",
         "Combinations of attributes that matter together are a claim of their own, held against outcomes that are "

@@ -54,8 +54,8 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         f"Selected are those with {_selected(audit)}. The selection rate is the share of a category that is selected; "
         "the impact ratio is this rate divided by that of the most selected category of the same table. The law sets "
         "no value from which on an impact ratio is acceptable.",
-        f"Counted on all {people:,} {'people' if audit.data_summary.clusters is None else 'rows'}, not on the half "
-        f"that was kept for the tests{', and not weighted' if audit.config.survey_weights else ''}: {named}. The rule "
+        f"Counted on all {people:,} {'people' if audit.data_summary.clusters is None else 'rows'}{_not_on_half(audit)}"
+        f"{', and not weighted' if audit.config.survey_weights else ''}: {named}. The rule "
         "goes by the categories of the EEO-1 Component 1 report; whether the columns hold these is for you to check.",
     ]
     absent = [_ROLES[role] for role in _ROLES if role not in profile.columns]
@@ -156,7 +156,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         ), _representation(profile)),
         ("f", "examination for possible biases", (
             f"{len(audit.significant):,} of {audit.n_tested:,} tested groups have a disparity that is significant "
-            f"at level {config.level:g}, corrected for the number of tests"
+            f"at level {config.level:g}, {_corrected(audit)}"
             + (": " + "; ".join(found) if found else "") + ". Their size and certainty are in the parts before. "
             "They are associations: hypotheses, not verdicts.",
             *([further(audit)] if audit.n_further else []),
@@ -234,3 +234,11 @@ def _who_served(audit: Audit) -> str:
     if audit.mode.is_everyone:
         return f"All {data.rows:,} people served the search and the tests, against shuffled outcomes"
     return f"{data.rows_search:,} people served the search and {data.rows_assess:,} the tests"
+
+
+def _not_on_half(audit: Audit) -> str:
+    return "" if audit.mode.is_everyone else ", not on the half that was kept for the tests"
+
+
+def _corrected(audit: Audit) -> str:
+    return "against shuffled outcomes" if audit.mode.is_everyone else "corrected for the number of tests"

@@ -44,7 +44,8 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
                 table=_tabulate_attributes(audit) if audit.config.searches else None),
         Section(key="left-out", title="Columns left out", table=_tabulate_left_out(audit)),
         Section(key="method", title="Method", paragraphs=_describe_method(audit)),
-        Section(key="settings", title="Settings", table=tabulate_settings(audit.config)),
+        Section(key="settings", title="Settings",
+                table=tabulate_settings(audit.config, is_everyone=audit.mode.is_everyone)),
         Section(key="versions", title="Versions", table=tabulate_versions()),
         Section(key="limits", title="What this report is not", paragraphs=_state_limits(audit)),
     ]  # fmt: skip

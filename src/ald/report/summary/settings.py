@@ -13,13 +13,17 @@ from ald.options.table import AUDIT_OPTIONS
 from ald.report.model import Column, Table
 from ald.report.summary.table import word
 
+# Settings of halves and trees, which mean nothing where there are none.
+_OF_HALVES = frozenset({"fraction", "repeats", "trees", "alpha", "ranking", "adjust"})
 
-def tabulate_settings(config: AuditConfig) -> Table:
-    """What was asked, by the keys of the table of options."""
+
+def tabulate_settings(config: AuditConfig, *, is_everyone: bool = False) -> Table:
+    """What was asked, by the keys of the table of options; without what has no meaning where everyone is searched."""
     keys = [
         key
         for key, option in AUDIT_OPTIONS.items()
         if option.in_document and (config.searches or option.part != "search")
+        if not (is_everyone and key in _OF_HALVES)
     ]
     values = [(key, text) for key in keys for text in _describe_setting(key, config)]
     return _tabulate_pairs("Settings of this audit", "setting", values)
