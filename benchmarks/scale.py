@@ -24,8 +24,9 @@ import numpy as np
 from ald.data.coded import Attribute, AuditData
 from ald.local import LocalHalves
 from ald.options import AuditConfig
-from ald.pipeline import Split, assess_groups, grow, rank_groups, seeds_of
+from ald.pipeline import assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
+from ald.results.halving import Halving
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 
 THREADS = 2
@@ -55,7 +56,7 @@ def make(n: int) -> AuditData:
     )
 
 
-def audit(data: AuditData) -> Split:
+def audit(data: AuditData) -> Halving:
     """Everything from halves to ranks."""
     config = AuditConfig(notion="statistical parity", outcome="y", search="paper")  # type: ignore[arg-type]
     halves_seed, forest_seed = seeds_of(config, 0)

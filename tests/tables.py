@@ -34,6 +34,14 @@ def people(n: int = 600, seed: int = 1) -> Columns:
     }
 
 
+def intersection(n: int = 3000, seed: int = 1) -> Columns:
+    """People whose outcome depends on age and sex together: a group that only two conditions describe."""
+    columns = people(n, seed)
+    rng = np.random.default_rng(seed)
+    both = (np.array(columns["age"]) > 45) & (np.array(columns["sex"]) == "F")
+    return columns | {"y": (rng.random(n) < np.where(both, 0.8, 0.4)).astype(int).tolist()}
+
+
 def decisions(n: int = 800, seed: int = 2) -> Columns:
     """Predictions that are wrong more often for one group, and the truth."""
     rng = np.random.default_rng(seed)

@@ -218,6 +218,7 @@ def test_halves() -> None:
         {name: values[:2999] for name, values in people(3000).items()}, outcome="y", search=ald.Search(trees=3)
     )
     assert (audit.data_summary.rows_search, audit.data_summary.rows_assess) == (1499, 1500)
+    assert audit.candidates
     for found in audit.candidates:
         assert sum(found.counts_inside.values()) == found.size
         assert sum(found.counts_inside.values()) + sum(found.counts_outside.values()) == 1500

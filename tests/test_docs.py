@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import os
@@ -154,6 +155,15 @@ def resolves(dotted: str) -> bool:
                 return False
             found = getattr(found, part)
     return True
+
+
+@pytest.mark.parametrize("benchmark", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_benchmarks_import_what_there_is(benchmark: Path) -> None:
+    """What a benchmark imports of the package is there, whether or not the other libraries that it needs are."""
+    for node in ast.walk(ast.parse(read(benchmark))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "ald":
+            for alias in node.names:
+                assert resolves(f"{node.module}.{alias.name}"), f"{node.module}.{alias.name}"
 
 
 def test_tables_of_modules_are_generated() -> None:

@@ -39,6 +39,7 @@ def test_the_context_is_found() -> None:
     data = coded(context_data())
     found = search_contexts(Search(data=data, rates=PARITY, given="sex"))
     first = [str(decode(criterion, data.attributes)) for criterion in found.criteria[:3]]
+    assert first
     assert all("department = B" in words and "sex = " in words for words in first)
 
 

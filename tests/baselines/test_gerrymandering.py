@@ -61,7 +61,9 @@ def test_violation_is_share_times_difference() -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(500, 2))
     hits = (rng.random(500) < 0.3 + 0.2 * (x[:, 0] > 0)).astype(int)
-    for group in audit_rate(x, np.ones(500, int), hits):
+    groups = audit_rate(x, np.ones(500, int), hits)
+    assert groups
+    for group in groups:
         inside = x @ group.weights > group.threshold
         expected = inside.mean() * abs(hits[inside].mean() - hits.mean())
         assert group.violation == pytest.approx(expected)

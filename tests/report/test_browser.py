@@ -253,7 +253,9 @@ def test_narrow_windows(open_page: Any) -> None:
 def test_the_group_is_in_sight(open_page: Any) -> None:
     """Where a tree is wider than the window, the group's node is in sight."""
     page = open_page("outcome", viewport=NARROW)
-    for box in page.locator(".tree .scroll").all():
+    boxes = page.locator(".tree .scroll").all()
+    assert boxes
+    for box in boxes:
         frame, node = box.bounding_box(), box.locator(".target > .box").bounding_box()
         assert frame["x"] <= node["x"] + 1
         assert node["x"] + node["width"] <= frame["x"] + frame["width"] + 1

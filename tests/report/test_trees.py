@@ -39,7 +39,7 @@ def test_nodes(audit: Audit) -> None:
                 assert node.below == sum(tree.nodes[child].below + 1 for child in node.children)
                 assert all(tree.nodes[child].depth == node.depth + 1 for child in node.children)
                 assert all(tree.nodes[child].branch for child in node.children)
-        assert tree.n_leaves == sum(node.is_leaf for node in source)
+        assert sum(not node.children for node in tree.nodes) == sum(node.is_leaf for node in source)
 
 
 def test_psi_of_a_node() -> None:

@@ -106,6 +106,7 @@ def test_top_level(document: dict[str, Any]) -> None:
 
 def test_findings_are_consistent(document: dict[str, Any]) -> None:
     """Sizes, shares, rates, intervals and p-values of an entry agree with one another."""
+    assert document["candidates"]
     for entry in document["candidates"]:
         inside = sum(entry["counts_inside"].values())
         total = inside + sum(entry["counts_outside"].values())

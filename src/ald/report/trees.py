@@ -62,10 +62,6 @@ class Tree:
             return "Numbers are of the people on whom the tree was grown, where chance looks like disparity."
         return "Numbers are of the people who were kept for the tests, by the conditions that lead to a node."
 
-    @property
-    def n_leaves(self) -> int:
-        return sum(not node.children for node in self.nodes)
-
     def path(self, node: int) -> tuple[int, ...]:
         """The positions from the root to the node with this id."""
         at = node - 1

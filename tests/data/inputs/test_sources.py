@@ -135,6 +135,7 @@ def test_masks_agree_between_doors(tmp_path: Path, door: str) -> None:
     """A criterion found in one source selects the same rows in every other."""
     audit = ald.audit(people(), outcome="y", search=ald.Search(trees=5))
     data = DOORS[door](tmp_path, people())
+    assert audit.candidates
     for finding in audit.candidates[:30]:
         np.testing.assert_array_equal(finding.criterion.mask(data), finding.criterion.mask(people()))
 

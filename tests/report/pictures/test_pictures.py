@@ -65,6 +65,7 @@ def test_dot_area_is_the_number_of_people(audit: Audit) -> None:
     root = parsed(draw_groups(report, 1000))
     radii = [float(dot.attrib["r"]) for dot in with_class(root, "halo")]
     sizes = [card.finding.size for card in report.cards]
+    assert len(sizes) > 1
     for (r, n), (q, m) in combinations(zip(radii, sizes, strict=True), 2):
         assert (r / q) ** 2 == pytest.approx(n / m, rel=0.1)
 
@@ -79,6 +80,7 @@ def test_psi_is_where_the_axis_says(audit: Audit) -> None:
         if text.text and re.fullmatch(r"0|[+-]0\.\d+", text.text) and text.attrib.get("text-anchor") == "middle"
     }
     (a, xa), *_, (b, xb) = sorted(ticks.items())
+    assert report.cards
     for dot, card in zip(with_class(root, "halo"), report.cards, strict=True):
         value = a + (float(dot.attrib["cx"]) - xa) / (xb - xa) * (b - a)
         assert value == pytest.approx(card.finding.psi, abs=0.01)
@@ -104,6 +106,7 @@ def test_curves(audit: Audit, odds: Audit, width: float) -> None:
 
 def test_trees_are_cut(audit: Audit) -> None:
     """Three levels are drawn, and the path to its end with the siblings on it; the rest is counted."""
+    assert audit.report().cards
     for card in audit.report().cards:
         path = card.tree.path(card.node)
         shown = shown_nodes(card.tree, path)

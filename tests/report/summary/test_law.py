@@ -59,6 +59,7 @@ def test_every_format_shows_the_sections(audit: Audit) -> None:
 def test_the_document_shows_the_sections(audit: Audit) -> None:
     """They are in the PDF document too."""
     text = text_of(audit.to_pdf())
+    assert profile_sections(audit)
     for section in profile_sections(audit):
         assert all(squeezed(paragraph) in text for paragraph in (section.title, *section.paragraphs))
         for row in section.table.rows if section.table else ():

@@ -158,7 +158,9 @@ def plain_sharpener(data: AuditData) -> Sharpener:
 def test_no_start_is_lost(noise: int) -> None:
     """From a single condition the way leads to a group that is as good at least, also where it goes in a circle."""
     sharpener = plain_sharpener(circular(noise))
-    for start in sharpener.singles():
+    starts = sharpener.singles()
+    assert starts
+    for start in starts:
         (value,) = sharpener.sharpen([start]).values()
         assert value <= sharpener.value(start)
 
