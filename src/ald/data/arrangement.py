@@ -11,6 +11,7 @@ from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, InputError, shorten
 from ald.groups.criterion import Criterion
+from ald.groups.wording import readable
 
 # Words for the two halves in a column that assigns rows: to the search, and to the assessment.
 HALF_WORDS = (("search", "assess"), ("train", "test"), ("d1", "d2"), ("development", "validation"), ("false", "true"))
@@ -145,7 +146,7 @@ def marked(table: Table, criterion: Criterion, people: IntArray, role: str) -> B
         member &= table[condition.attribute].matches(condition)
     inside, total = int(people[member].sum()), int(people.sum())
     if inside == 0:
-        raise InputError(f"the {role} {str(criterion)!r} is empty: nobody of {total:,} people satisfies it")
+        raise InputError(f"the {role} {readable(criterion)!r} is empty: nobody of {total:,} people satisfies it")
     if inside == total:
-        raise InputError(f"the {role} {str(criterion)!r} is everyone: nobody is left to compare with")
+        raise InputError(f"the {role} {readable(criterion)!r} is everyone: nobody is left to compare with")
     return member
