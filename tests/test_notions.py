@@ -82,8 +82,8 @@ def test_other_names(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity", "",
-        "disparate treatment", "treatment equality", "counterfactual fairness",
+        "calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity",
+        "", "disparate treatment", "treatment equality", "counterfactual fairness",
     ],
 )  # fmt: skip
 def test_other_questions_are_not_offered(name: str) -> None:

@@ -82,8 +82,8 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
     missing = column.n_missing(table.counts)
     if missing:
         raise ColumnError(
-            f"cluster {column.name!r} has {missing:,} missing values of {table.rows:,}: it must say of every "
-            "row whom it is about"
+            f"cluster {column.name!r} has {missing:,} missing values of {table.rows:,}: every row "
+            "needs the person or unit that it belongs to"
         )
     sizes = weighted_bincount(column.codes, people, column.n_codes)
     largest, total = int(np.argmax(sizes)), int(sizes.sum())

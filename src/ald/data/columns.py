@@ -294,8 +294,8 @@ def _merge(numbers: Sequence[int]) -> bool:
 def precision_note(name: str) -> str:
     """What is said of a column of such numbers."""
     return (
-        f"{shorten(name)!r} holds whole numbers that differ only in digits that floating point does not hold: they are "
-        "read as words"
+        f"{shorten(name)!r} holds whole numbers that differ only in digits beyond the precision of floating point: "
+        "they are read as words"
     )
 
 

@@ -90,7 +90,7 @@ class Spread:
     def error(self) -> InputError:
         """What to say to whom needs the rows in memory."""
         return InputError(
-            f"{self.source} has about {self.cells:,} different rows, and the memory holds {self.most:,} of them: name "
+            f"{self.source} has about {self.cells:,} different rows, of which {self.most:,} fit into memory: name "
             "fewer attributes, round their values, or give more memory_limit"
         )
 

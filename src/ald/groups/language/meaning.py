@@ -144,7 +144,7 @@ class Attribute:
             raise self._contradiction()
         if any(_holds(span, number, present=True) for number in numbers):
             raise self._error(
-                f"the conditions on {self._shown} leave a range with a gap, which is no single condition: name the "
+                f"the conditions on {self._shown} leave a range with a gap, which is not a single condition: name the "
                 "ranges on its two sides as groups of their own",
                 self.said[-1].name,
             )
