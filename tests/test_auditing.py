@@ -60,7 +60,7 @@ def test_a_later_group_has_the_sign_of_its_difference_given_the_first() -> None:
     """Where a group looks better off only because of another one, it is listed as worse off, by the same difference."""
     rng = np.random.default_rng(1)
     a = rng.random(8000) < 0.5
-    b = rng.random(8000) < np.where(a, 0.75, 0.25)
+    b = rng.random(8000) < np.where(a, 0.7, 0.2)
     y = (rng.random(8000) < 0.3 + 0.35 * a - 0.1 * b).astype(int)
     columns = {"a": np.where(a, "x", "z"), "b": np.where(b, "x", "z"), "y": y}
     first, later = ald.audit(columns, outcome="y").groups

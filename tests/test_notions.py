@@ -81,8 +81,11 @@ def test_other_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity", ""],
-)
+    [
+        "calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity",
+        "", "disparate treatment", "treatment equality", "counterfactual fairness",
+    ],
+)  # fmt: skip
 def test_other_questions_are_not_offered(name: str) -> None:
     """A name of a question that no notion asks is an error that lists all notions and suggests none."""
     with pytest.raises(SettingError, match=rf"unknown notion '{name}'. Available: 'statistical parity'"):

@@ -60,40 +60,40 @@ def audit(
 
     data: a path (CSV, TSV, also .gz and .zst, Parquet, JSON lines), a DataFrame of any library that Narwhals knows
         (those of Spark, Dask and databases are counted where they are), a dictionary of arrays, or an `ald.source(...)`
-        that says how to read it: a query, an engine, a limit of memory, threads, kinds of columns.
-    outcome, favourable: the column to audit, and the value of it that is good for people. Of 0/1 and true/false it need
-        not be said: then 1 and true are counted, and reports do not claim that they are good. Several columns are
+        that says how to read it: a query, an engine, a memory limit, threads, kinds of columns.
+    outcome, favourable: the column to audit, and its value that is good for people. With 0/1 and true/false you may
+        leave it out: 1 and true are then counted, and reports do not claim that they are good. Several columns are
         audited together, and `favourable` may then be a dictionary. Or:
     prediction, truth: two columns with the same coding. `favourable`, or else 1 or true, is the positive value of both:
-        a false positive is predicted to be that, and is not. Outcome, prediction and truth may be values too, one per
-        row of a DataFrame or dictionary: texts are columns if all of them are names of columns, and otherwise values.
+        a false positive is someone who was predicted to have it, but does not. Outcome, prediction and truth may be
+        values, too, one per row of a DataFrame or dictionary; texts that are all names of columns name columns.
     notion: a name from `ald.NOTIONS` or your own `ald.Notion`; several are audited together, with one correction.
     attributes: the columns that may describe groups; by default all others.
     exclude: columns that are left out.
-    given: legitimate factors. People are compared with others of the same stratum only. Numbers are cut into classes,
-        and groups are not described by these columns; `ald.Given(columns, bins=5, in_criteria=True)` says otherwise.
-    reference: compare groups with the "rest" (everyone else), with "all", or with a group in words.
-    direction: "disadvantaged" or "advantaged" to look for such groups only, by one-sided tests; needs `favourable`. Of
-        several rates each is tested in that direction, and at least one must differ in it.
-    threshold: the largest |psi| that is acceptable; groups are listed if theirs is significantly larger.
+    given: legitimate factors. People are compared only with others who share them. Numbers are cut into classes, and
+        groups are not described by these columns; `ald.Given(columns, bins=5, in_criteria=True)` changes both.
+    reference: compare groups with the "rest" (everyone else), with "all", or with a group that you name.
+    direction: "disadvantaged" or "advantaged" to look only for such groups, with one-sided tests; needs `favourable`.
+        With several rates, each is tested in that direction, and at least one must differ in it.
+    threshold: the largest acceptable |psi|; a group is listed if its own is significantly larger.
     named_groups: groups in words, such as "sex = F and age > 60": tested on all data, as a family of their own.
-    weights: a column that says how many people a row stands for (whole numbers: a table of counts), or
-        `ald.SurveyWeights(column)`: rates and tests are then those of the population.
-    cluster: a column that says whom a row is about, where people have several rows. Halves and samples are drawn by
-        person, and tests do not take the rows of a person for independent.
-    split: "random"; "none" searches and tests everyone, and holds what it finds against what it finds in shuffled
+    weights: a column with the number of people that a row stands for (whole numbers: a table of counts), or
+        `ald.SurveyWeights(column)`: rates and tests then describe the population.
+    cluster: a column that identifies the person, where people have several rows. Halves and samples are drawn by
+        person, and tests do not treat the rows of one person as independent.
+    split: "random"; "none" searches and tests everyone, and compares what it finds with what it finds in shuffled
         outcomes; "auto" does so with small data, and splits other data; `ald.Split(fraction=0.3, repeats=20)` for other
         random halves, or many; a column with two values that says which rows are searched (the lower one) and which
         ones test; or two data sets, such as (last_year, this_year), instead of `data`.
-    search: "default"; "leaves" tests every leaf of the forest instead of a list without repetition; "paper" is the
-        search of the 2023 paper, which does so too; "none" tests `named_groups` only; or the name of another system
-        (docs/baselines.md). `ald.Search("paper", trees=25, alpha=0.1)` says how many trees grow, and how deep.
-    groups: how many groups to list.
+    search: "default"; "leaves" tests every leaf of the forest instead of a few distinct groups; "paper" is the search
+        of the 2023 paper, which also tests every leaf; "none" tests only `named_groups`; or the name of another system
+        (docs/baselines.md). `ald.Search("paper", trees=25, alpha=0.1)` says how many trees to grow, and how deep.
+    groups: how many groups to list at most.
     ranking: "confidence" (smallest p first) or "magnitude" (largest |psi| first).
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
     seed: same seed, same result, whatever the number of threads.
-    progress: called with the name of the step and the share of it that is done; from any thread, one call at a time.
+    progress: called with the name of the step and how much of it is done; from any thread, one call at a time.
 
     >>> import ald
     >>> found = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")

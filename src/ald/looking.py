@@ -102,7 +102,7 @@ def _load(source: Source) -> Table:
     found = load_or_leave(data, None, reading)
     if not isinstance(found, Table):
         raise InputError(
-            "this data has more different rows than the memory holds, so it cannot be looked at as a whole: look at a "
+            "this data has more different rows than fit into memory, so it cannot be looked at as a whole: look at a "
             "sample of it, such as data.sample(fraction=0.01), or give more memory_limit"
         )
     return with_kinds(found, kinds)

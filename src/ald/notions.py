@@ -328,7 +328,11 @@ def _meant(name: str) -> str | None:
         other = known.split()
         if len(words) != len(other):
             return 0.0
-        return min((SequenceMatcher(None, *pair).ratio() for pair in zip(words, other, strict=True)), default=0.0)
+        pairs = list(zip(words, other, strict=True))
+        # Syllables in front make another word: treatment and mistreatment.
+        if any(a[0] != b[0] for a, b in pairs):
+            return 0.0
+        return min((SequenceMatcher(None, a, b).ratio() for a, b in pairs), default=0.0)
 
     best = max((*NOTIONS, *ALIASES), key=likeness)
     return best if likeness(best) >= _ALIKE else None

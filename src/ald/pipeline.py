@@ -27,6 +27,7 @@ from ald.groups.criterion import Criterion
 from ald.groups.language import mentioned
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
+from ald.groups.wording import readable
 from ald.local import LocalRows
 from ald.notions import RateCounter
 from ald.options import AuditConfig
@@ -156,8 +157,8 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         for condition in criterion:
             if condition.attribute in roles.outcome_columns:
                 raise SettingError(
-                    f"the group {str(criterion)!r} is described by {condition.attribute!r}, which is what is audited: "
-                    "its members differ in that by definition"
+                    f"the group {readable(criterion)!r} is described by {condition.attribute!r}, which is what is "
+                    "audited: its members differ in that by definition"
                 )
     rules = GrowthRules(alpha=config.alpha)
     least = minimum_rows(rules, config.fraction) if config.draws_halves else 1

@@ -293,7 +293,7 @@ class TestNamedGroups:
         config.write_text('outcome = "y"\ntrees = 3\n')
         result = run("audit", file, *ONLY, "--config", config, "--named-group", "sex = F")
         assert result.code == 2
-        assert "searches nothing and takes no option 'trees'" in result.err
+        assert "searches nothing, so that the option 'trees' has no effect" in result.err
 
 
 class TestDesigns:

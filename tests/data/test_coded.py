@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,17 @@ from scipy import stats
 import ald
 from ald.assess.assessment import assess
 from ald.data import coded
-from ald.data.coded import Attribute, AuditData, as_counts, draw, encode, merge, numbered, weighted_bincount
+from ald.data.coded import (
+    Attribute,
+    AuditData,
+    as_counts,
+    attribute_of,
+    draw,
+    encode,
+    merge,
+    numbered,
+    weighted_bincount,
+)
 from ald.data.columns import compact, from_levels, from_numbers
 from ald.groups.rules import candidates
 from ald.notions import NOTIONS, SELECTION, RateCounter
@@ -180,6 +191,60 @@ def test_missing_as_a_level_fits_the_codes(n_levels: int) -> None:
     assert attribute.levels[-1] is None
     assert data.codes[0].tolist() == list(range(n_levels + 1))
     assert np.iinfo(data.codes[0].dtype).max >= attribute.size
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high", "text"),
+    [
+        ([0.0, 1.0], 1, 2, "x = 1"),
+        ([0.5, 1.5], 0, 1, "x = 0.5"),
+        ([1.0, 2.0, 4.0], 1, 2, "x = 2"),
+        ([1.0, 2.0, 4.0], 0, 1, "x = 1"),
+        ([1.0, 2.0, 4.0], 2, 3, "x = 4"),
+        ([1.0, 2.0, 4.0], 0, 2, "x <= 2"),
+        ([1.0, 2.0, 4.0], 1, 3, "x > 1"),
+        ([0.5, 1.0, 2.0], 1, 2, "0.5 < x <= 1"),
+    ],
+)
+def test_single_values_are_named(values: list[float], low: int, high: int, text: str) -> None:
+    """A range of one whole number, and one of two values, are named as that value; other numbers by their bounds."""
+    attribute, _ = attribute_of(from_numbers("x", np.array([*values, np.nan])))
+    assert str(attribute.condition(low, high)) == text
+
+
+def test_a_bin_is_no_single_value() -> None:
+    """Where numbers were cut into bins, one of them holds more than its largest value, and has bounds."""
+    attribute, _ = attribute_of(replace(from_numbers("x", np.array([1.0, 5.0, 9.0])), binned=True))
+    assert str(attribute.condition(1, 2)) == "1 < x <= 5"
+
+
+@pytest.mark.parametrize(
+    ("levels", "codes", "text"),
+    [
+        ("abcde", [0, 1, 2, 3], "x != e"),
+        ("abcdef", [0, 1, 2, 5], "x not in {d, e}"),
+        ("abcdefg", [0, 1, 2, 5], "x in {a, b, c, f}"),
+        ("abcd", [0, 1, 2], "x in {a, b, c}"),
+        (["a", "b", "c", "d", "e", None], [0, 1, 2, 3], "x != e"),
+        (["a", "b", "c", "d", None], [0, 1, 2, 3], "x is not missing"),
+        (["a", "b", "c", "d", None], [0, 1, 2, 4], "x in {a, b, c, missing}"),
+    ],
+)
+def test_many_levels_are_told_by_the_others(levels: Any, codes: list[int], text: str) -> None:
+    """Four levels and more are told by those that they lack, where these are half as many at most; never with a missing
+    value among them, which no negation names. The condition holds for the levels named, and no others."""
+    codes_of = [-1 if level is None else "abcdefg".index(level) for level in levels]
+    column = from_levels("x", np.array(codes_of), "abcdefg")
+    attribute, coded_as = attribute_of(column)
+    condition = attribute.level_condition(codes)
+    assert str(condition) == text
+    assert column.matches(condition).tolist() == [code in codes for code in coded_as]
+
+
+def test_ordered_levels_are_always_named() -> None:
+    """Levels with an order are named one by one, since a level that the search never saw satisfies no condition."""
+    attribute, _ = attribute_of(from_levels("x", np.arange(6), "abcdef", ordered=True))
+    assert str(attribute.level_condition([0, 1, 2, 3, 4])) == "x in {a, b, c, d, e}"
 
 
 def test_ranks_of_ordered_levels_count_those_that_occur() -> None:

@@ -49,7 +49,7 @@ def test_one_favourable_value_for_all_or_one_each() -> None:
 
 def test_favourable_of_no_outcome() -> None:
     """A dictionary that names another column is an error with the nearest outcome."""
-    with pytest.raises(SettingError, match=r"favourable names 'hird', which is no outcome.*Did you mean 'hired'"):
+    with pytest.raises(SettingError, match=r"favourable names 'hird', which is not an outcome.*Did you mean 'hired'"):
         cells({"hired": ["a", "b"]}, outcome=("hired",), favourable={"hird": "b"})
 
 

@@ -49,6 +49,17 @@ CRITERIA = st.lists(CONDITIONS, max_size=4, unique_by=lambda condition: conditio
 def test_documents_keep_criteria(criterion: Criterion) -> None:
     """A criterion survives its own plain data."""
     assert Criterion.from_list(criterion.to_list()) == criterion
+    assert Criterion.from_list(criterion.to_list()).to_list() == criterion.to_list()
+
+
+def test_the_number_of_all_levels_is_kept_and_says_nothing() -> None:
+    """How many levels an attribute has is in documents, and no part of what a criterion says."""
+    known = Levels("x", "nominal", ("a", "b"), of=7)
+    assert known == Levels("x", "nominal", ("a", "b"))
+    assert hash(known) == hash(Levels("x", "nominal", ("a", "b")))
+    assert str(known) == "x in {a, b}"
+    (read,) = Criterion.from_list([known.to_dict()])
+    assert read.to_dict() == {"attribute": "x", "kind": "nominal", "levels": ["a", "b"], "of": 7}
 
 
 @given(CRITERIA, st.randoms())
@@ -220,6 +231,8 @@ def test_documents_of_searched_conditions() -> None:
         ({"kind": "numeric", "lower": 1, "upper": 2, "closed": "open"}, "unknown `closed` 'open' of attribute 'x'"),
         ({"kind": "numeric", "lower": 1, "upper": 2, "closed": []}, "unknown `closed`"),
         ({"kind": "nominal", "levels": ["a"], "negated": 1}, "`negated` of attribute 'x' must be true or false"),
+        ({"kind": "nominal", "levels": ["a"], "of": "7"}, "`of` of attribute 'x' must be a number of levels"),
+        ({"kind": "nominal", "levels": ["a"], "of": True}, "`of` of attribute 'x' must be a number of levels"),
         ({"kind": "numeric", "levels": [1]}, "the levels of attribute 'x' must be a list of words"),
     ],
 )

@@ -66,7 +66,7 @@ def test_sources_are_checked(options: dict[str, Any], problem: str) -> None:
 
 def test_a_source_of_a_source() -> None:
     """A source is no data of another one."""
-    with pytest.raises(SettingError, match="a source already"):
+    with pytest.raises(SettingError, match="already a source"):
         ald.source(ald.source("x.csv"))
 
 

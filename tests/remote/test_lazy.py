@@ -157,7 +157,7 @@ def test_too_many_cells_for_an_engine_that_only_groups() -> None:
     """An engine that cannot count next to its rows says that there are too many, and what helps."""
     with (
         mock.patch.object(Reading, "most_cells", 100),
-        pytest.raises(InputError, match="different rows, and the memory holds 100"),
+        pytest.raises(InputError, match="different rows, of which 100 fit into memory"),
     ):
         ald.audit(duckdb.from_df(decisions()), outcome="hired")
 

@@ -104,10 +104,20 @@ def test_names_that_sql_cannot_show(name: str) -> None:
         Levels("i", "nominal", ("1", "3")),
         Levels("f", "nominal", ("1", "2.5")),
         Levels("i", "ordinal", ("2",)),
+        Interval.point("i", "numeric", 2.0),
+        Interval.point("d", "date", 18053.0),
+        Interval("i", "numeric", 1.0, 3.0, "left"),
+        Interval("i", "numeric", 1.0, 2.0, "both"),
+        Interval("i", "numeric", 0.0, 2.0, "neither"),
+        Interval("m", "numeric"),
+        Levels("i", "nominal", ("1", "3"), negated=True),
+        Levels("b", "boolean", ("True",), negated=True),
+        Levels("b", "boolean", (None,), negated=True),
     ],
 )
 def test_every_kind(condition: Any) -> None:
-    """Numbers, dates, times, booleans, and numbers audited as words give the same members in all three ways."""
+    """Numbers, dates, times, booleans, and numbers audited as words give the same members in all three ways, whatever
+    bounds belong to an interval, and whether levels are named or excluded."""
     rng = np.random.default_rng(0)
     df = pd.DataFrame(
         {
@@ -117,6 +127,7 @@ def test_every_kind(condition: Any) -> None:
             "b": pd.array(rng.choice([True, False, None], 200), dtype="boolean"),
             "i": rng.integers(0, 4, 200),
             "f": rng.choice([1.0, 2.5, 3.0], 200),
+            "m": pd.array(rng.choice([1, 2, None], 200), dtype="Int64"),
         }
     )
     df.loc[::7, "x"] = np.nan

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ald.results.audit import Audit
 
 _assess_on = click.option("--assess-on", type=click.Path(), metavar="FILE2",
-                          help="Search on FILE, and test what is found on this file.")  # fmt: skip
+                          help="Search on FILE, and test the groups found on this file.")  # fmt: skip
 
 
 @click.command()
@@ -77,10 +77,12 @@ def _audit(
 
 @click.command()
 @format_option(FORMATS)
-@click.option("-o", "--output", multiple=True, type=click.Path(), help="Also write a report; format by ending.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
+@click.option("-o", "--output", multiple=True, type=click.Path(), help="Also write a report; its ending is the format.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of all random numbers: same seed, same result."
+)
 def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
-    """Audit the embedded data set, graduate admissions at Berkeley in 1973: plainly, and given the department.
+    """Audit the embedded data set, graduate admissions at Berkeley in 1973: as it is, and given the department.
 
     Reports, and formats other than the table, are of the audit given the department.
     """

@@ -17,7 +17,7 @@ from ald.options.table import READING
 @table_options("compare", required=("predictions", "truth"))
 @format_option(("text", "json", "markdown"))
 @click.option("-o", "--output", multiple=True, type=click.Path(),
-              help="Also write the report; format by ending: .json, .md, .txt. May be repeated.")  # fmt: skip
+              help="Also write the report; its ending is the format: .json, .md, .txt. May be repeated.")  # fmt: skip
 def compare(file: str, format_: str, output: tuple[str, ...], **options: Any) -> None:
     """Compare two models on the people of FILE: which groups gain or lose when the first is replaced?
 

@@ -29,7 +29,7 @@ def notions() -> None:
 
 @click.command()
 def data() -> None:
-    """List the data sets that come with ALD, with licence and source."""
+    """List the data sets that ALD can load, with licence and source."""
     from ald.datasets import PUBLIC
 
     click.echo("berkeley: graduate admissions at Berkeley in 1973; embedded. ald.datasets.load_berkeley()")

@@ -33,7 +33,7 @@ def output_options(function: Decorated) -> Decorated:
         click.option("--config", type=click.Path(), help="TOML file with these options; the command line wins."),
         format_option(FORMATS),
         click.option("-o", "--output", multiple=True, type=click.Path(),
-                     help="Also write a report; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. "
+                     help="Also write a report; its ending is the format: .html, .pdf, .xlsx, .md, .csv, .json, .txt. "
                      "May be repeated."),
     ])(function)  # fmt: skip
 
@@ -41,7 +41,7 @@ def output_options(function: Decorated) -> Decorated:
 def format_option(formats: Collection[str]) -> Callable[[Decorated], Decorated]:
     """What is printed: the first of these, or another one."""
     return click.option("--format", "format_", type=click.Choice([*formats]), default=next(iter(formats)),
-                        show_default=True, help="What to print.")  # fmt: skip
+                        show_default=True, help="Format of what is printed.")  # fmt: skip
 
 
 def _decorator(options: list[Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:

@@ -18,10 +18,10 @@ from ald.errors import InputError
     multiple=True,
     required=True,
     type=click.Path(),
-    help="Where to write; format by ending: .html, .pdf, .xlsx, .md, .csv, .json, .txt. May be repeated.",
+    help="File to write; its ending is the format: .html, .pdf, .xlsx, .md, .csv, .json, .txt. May be repeated.",
 )
 @click.option(
-    "--data", type=click.Path(), help="The file that was audited: the report then gives its SHA-256 as it is now."
+    "--data", type=click.Path(), help="The file that was audited. The report then shows its SHA-256 as it is now."
 )
 def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     """Write reports of an earlier audit from its JSON DOCUMENT.

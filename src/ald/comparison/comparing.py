@@ -32,6 +32,7 @@ from ald.groups.criterion import Criterion, visible
 from ald.groups.membership import count_members
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion
+from ald.groups.wording import readable
 from ald.notions import CELLS, Notion, RateCounter, get_notion
 from ald.options.config import AuditConfig, several
 from ald.options.objects import Source
@@ -140,7 +141,7 @@ class Comparison:
             lines += ["| group | people | rate | first model's gap | second model's gap | change | interval | adj. p |",
                       "|---|--:|---|--:|--:|--:|--:|--:|"]  # fmt: skip
             for group in self.groups:
-                words = visible(str(group.criterion)).replace("|", "\\|")
+                words = visible(readable(group.criterion)).replace("|", "\\|")
                 for i, rate in enumerate(group.rates):
                     start = (words, f"{group.size:,} ({group.share:.1%})") if i == 0 else ("", "")
                     end = _p(group.p_adjusted) if i == 0 else ""
@@ -152,7 +153,7 @@ class Comparison:
     def __str__(self) -> str:
         lines = [visible(self._headline()), ""]
         for i, group in enumerate(self.groups, 1):
-            lines.append(f"{i}. {visible(str(group.criterion))}: {group.size:,} people ({group.share:.1%}), "
+            lines.append(f"{i}. {visible(readable(group.criterion))}: {group.size:,} people ({group.share:.1%}), "
                          f"adj. p {_p(group.p_adjusted)}")  # fmt: skip
             for rate in group.rates:
                 lines.append(

@@ -11,6 +11,7 @@ from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, InputError, shorten
 from ald.groups.criterion import Criterion
+from ald.groups.wording import readable
 
 # Words for the two halves in a column that assigns rows: to the search, and to the assessment.
 HALF_WORDS = (("search", "assess"), ("train", "test"), ("d1", "d2"), ("development", "validation"), ("false", "true"))
@@ -81,8 +82,8 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
     missing = column.n_missing(table.counts)
     if missing:
         raise ColumnError(
-            f"cluster {column.name!r} has {missing:,} missing values of {table.rows:,}: it must say of every "
-            "row whom it is about"
+            f"cluster {column.name!r} has {missing:,} missing values of {table.rows:,}: every row "
+            "needs the person or unit that it belongs to"
         )
     sizes = weighted_bincount(column.codes, people, column.n_codes)
     largest, total = int(np.argmax(sizes)), int(sizes.sum())
@@ -145,7 +146,7 @@ def marked(table: Table, criterion: Criterion, people: IntArray, role: str) -> B
         member &= table[condition.attribute].matches(condition)
     inside, total = int(people[member].sum()), int(people.sum())
     if inside == 0:
-        raise InputError(f"the {role} {str(criterion)!r} is empty: nobody of {total:,} people satisfies it")
+        raise InputError(f"the {role} {readable(criterion)!r} is empty: nobody of {total:,} people satisfies it")
     if inside == total:
-        raise InputError(f"the {role} {str(criterion)!r} is everyone: nobody is left to compare with")
+        raise InputError(f"the {role} {readable(criterion)!r} is everyone: nobody is left to compare with")
     return member

@@ -6,7 +6,7 @@ in canonical order, so that the order of the input's rows cannot matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,6 +26,8 @@ _SAMPLE = 1 << 16
 _WORTH_A_THREAD = 1 << 17
 # Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
 _DENSE_KEYS = 8
+# Levels from which on a set is told by the levels that it lacks, if these are few.
+MANY = 4
 # Cells that are looked for one after the other.
 _FEW_CELLS = 4
 
@@ -42,12 +44,14 @@ class Attribute:
     """An attribute of the coded data: codes 0..size-1 stand for values or levels, `size` for missing.
 
     `None` as a level means "missing": for unordered attributes people without an answer are a group too.
+    points: whether people name its values one by one, as `= 4`.
     """
 
     name: str
     kind: str
     values: FloatArray | None = None
     levels: tuple[str | None, ...] = ()
+    points: bool = False
 
     @cached_property
     def size(self) -> int:
@@ -61,14 +65,30 @@ class Attribute:
     def condition(self, low: int, high: int) -> Condition:
         """The condition that the code is in [low, high)."""
         if self.values is not None:
+            if self.points and high - low == 1:
+                return Interval.point(self.name, self.kind, float(self.values[low]))
             lower = None if low == 0 else float(self.values[low - 1])
             upper = None if high == self.size else float(self.values[high - 1])
             return Interval(self.name, self.kind, lower, upper)
         return Levels(self.name, self.kind, self.levels[low:high])
 
     def level_condition(self, codes: Sequence[int]) -> Condition:
-        """The condition that the code is one of these."""
-        return Levels(self.name, self.kind, tuple(self.levels[code] for code in codes))
+        """The condition that the code is one of these, told by the other levels where these are far fewer."""
+        others = self.others(codes)
+        negated = self.is_told_by(others)
+        named = tuple(self.levels[code] for code in (others if negated else codes))
+        return Levels(self.name, self.kind, named, negated, of=len(self.levels))
+
+    def others(self, codes: Collection[int]) -> tuple[int, ...]:
+        """The codes of all other levels."""
+        chosen = set(codes)
+        return tuple(code for code in range(self.size) if code not in chosen)
+
+    def is_told_by(self, others: Collection[int]) -> bool:
+        """Whether all levels but these are told by naming these, as `race != White`; "missing" never satisfies that."""
+        n = self.size - len(others)
+        without_missing = None not in self.levels or self.levels.index(None) in others
+        return self.is_nominal and n >= MANY and 2 * len(others) <= n and without_missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +309,7 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
     """A column as an attribute, and its codes."""
     codes = column.codes
     if is_interval_kind(column.kind):
-        return Attribute(name=column.name, kind=column.kind, values=column.values), codes
+        return Attribute(name=column.name, kind=column.kind, values=column.values, points=column.has_points), codes
     levels: tuple[str | None, ...] = column.levels
     # An unordered missing value is a level like any other; an ordered one has no place in the order.
     if column.kind != "ordinal" and bool(column.missing.any()):

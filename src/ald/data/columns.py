@@ -46,7 +46,10 @@ _DENSE_RANGE = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column: `codes` into `values` (numbers, dates) or into `levels` (words)."""
+    """One column: `codes` into `values` (numbers, dates) or into `levels` (words).
+
+    binned: whether a value stands for all up to it, from the one before on.
+    """
 
     name: str
     kind: str
@@ -55,6 +58,7 @@ class Column:
     levels: tuple[str, ...] = ()
     n_infinite: int = 0
     notes: tuple[str, ...] = field(default=())
+    binned: bool = False
 
     @property
     def n_codes(self) -> int:
@@ -73,6 +77,12 @@ class Column:
     def is_integer(self) -> bool:
         """Whether this is a numeric column of whole numbers."""
         return self.kind == "numeric" and self.values is not None and bool(np.all(self.values == np.floor(self.values)))
+
+    @property
+    def has_points(self) -> bool:
+        """Whether people would name a value by itself: a whole number, a date, or one of two values."""
+        counted = self.is_integer or self.kind == "date" or self.n_codes == 2
+        return self.values is not None and counted and not self.binned
 
     def words(self) -> list[str]:
         """The distinct values as text, in code order."""
@@ -144,7 +154,8 @@ class Column:
                         f"column {self.name!r} cannot be of kind {kind!r}: it holds the value {shorten(word)!r}, not "
                         "one of the form 2024-12-31" + ("" if kind == "date" else " or 2024-12-31 09:30:00")
                     ) from None
-        return replace(from_numbers(self.name, np.append(table, np.nan)[self.codes]), kind=kind)
+        column = from_numbers(self.name, np.append(table, np.nan)[self.codes])
+        return replace(column, kind=kind, binned=self.binned)
 
     def matches(self, condition: Condition) -> BoolArray:
         """Which rows satisfy a condition on this column. A missing value satisfies none but "missing"."""
@@ -283,8 +294,8 @@ def _merge(numbers: Sequence[int]) -> bool:
 def precision_note(name: str) -> str:
     """What is said of a column of such numbers."""
     return (
-        f"{shorten(name)!r} holds whole numbers that differ only in digits that floating point does not hold: they are "
-        "read as words"
+        f"{shorten(name)!r} holds whole numbers that differ only in digits beyond the precision of floating point: "
+        "they are read as words"
     )
 
 

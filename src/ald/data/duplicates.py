@@ -42,15 +42,15 @@ def repeated_rows(data: AuditData) -> list[str]:
     copies = _copies(data.counts)
     if copies:
         return [
-            f"nearly all different rows are there {copies} times, or a multiple of that, equal in every column that is "
-            f"audited ({len(data.counts):,} different ones of {data.total:,}). {_ADVICE}"
+            f"nearly every row occurs {copies} times, or a multiple of that, equal in every audited column "
+            f"({len(data.counts):,} different rows of {data.total:,}). {_ADVICE}"
         ]
     share = int(data.counts[data.counts > 1].sum()) / max(data.total, 1)
     if share < FREQUENT or TIMES * _share_by_chance(data) > share:
         return []
     return [
-        f"{share:.0%} of {rows:,} rows are equal to another one in every column that is audited, although these "
-        f"columns have so many values that hardly any should be. {_ADVICE}"
+        f"{share:.0%} of {rows:,} rows are equal to another one in every audited column, although these columns have "
+        f"so many values that hardly any should be. {_ADVICE}"
     ]
 
 

@@ -104,5 +104,5 @@ def cluster_hint(name: str, found: Occurrences, *, is_number: bool) -> str:
     return (
         f"column {shorten(name)!r} looks like an identifier that repeats ({found.distinct:,} values in "
         f"{found.observed:,} rows{each}). If rows with the same value are about one person, say "
-        f"cluster={shorten(name)!r}: otherwise tests take all rows for independent, and chance looks like disparity."
+        f"cluster={shorten(name)!r}: otherwise tests treat all rows as independent, and chance looks like disparity."
     )

@@ -70,8 +70,8 @@ def left_out_note(gone: int, rows: int, names: Sequence[str]) -> str:
     shown = " or ".join(repr(shorten(name)) for name in names)
     return (
         f"{gone:,} of {rows:,} rows {'has' if gone == 1 else 'have'} no value of {shown} and "
-        f"{'was' if gone == 1 else 'were'} left out: if the people concerned differ from the others, this audit does "
-        "not show it. To count them, fill the missing values in."
+        f"{'was' if gone == 1 else 'were'} left out: if these people differ from the others, this audit does "
+        "not show it. To count them, fill in the missing values."
     )
 
 
@@ -92,7 +92,9 @@ def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[B
     favourable = roles.favourable if isinstance(roles.favourable, Mapping) else {}
     for name in favourable:
         if name not in roles.outcomes:
-            raise SettingError(f"favourable names {name!r}, which is no outcome. {nearest(str(name), roles.outcomes)}")
+            raise SettingError(
+                f"favourable names {name!r}, which is not an outcome. {nearest(str(name), roles.outcomes)}"
+            )
     for i, name in enumerate(roles.outcomes):
         outcome = favourable_rows(table[name], roles.favourable_of(name), "outcome", table.counts)
         warnings += checks.constant_block(name, outcome) if ordered_rows else []
@@ -128,7 +130,7 @@ def _check_said(table: Table, roles: Roles) -> None:
     if roles.directed and unsaid:
         column = table[unsaid[0]]
         raise SettingError(
-            f"direction asks who fares worse or better, and nothing says which value of {roles.role_of(column.name)} "
+            f"direction asks who fares worse or better, but nothing says which value of {roles.role_of(column.name)} "
             f"{column.name!r} is good for people. {_choices(column, of_several=len(names) > 1)}"
         )
 
@@ -192,7 +194,10 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
     found = f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)})"
     if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
-        raise ColumnError(f"{found}; it must have two. Turn it into a yes/no column first: is it large enough, or not?")
+        raise ColumnError(
+            f"{found}; it must have two. Turn it into a yes/no column first, for example by asking whether it is above "
+            "some number."
+        )
     if favourable is None:
         raise ColumnError(
             f"{found}; it must have two.{hint} Turn it into a yes/no column first, or say which value is favourable, "

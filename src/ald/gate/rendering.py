@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from ald.gate.verdict import Exceeding, Verdict
 from ald.groups.criterion import visible
+from ald.groups.wording import readable
 from ald.report.markdown import escape
 from ald.report.words import percent, signed
 
@@ -49,7 +50,7 @@ def table_lines(verdict: Verdict) -> list[str]:
 def _row(group: Exceeding) -> tuple[str, str, str, str, str]:
     low, high = group.interval
     return (
-        visible(str(group.criterion)),
+        visible(readable(group.criterion)),
         f"{group.size:,} ({percent(group.share)})",
         signed(group.psi),
         f"{signed(low)} to {signed(high)}",

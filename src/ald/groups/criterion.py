@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -97,13 +97,15 @@ def parse_bound(text: str | float, kind: str) -> float:
 class Levels:
     """The attribute has one of some levels (negated: another one). `None` among them means that the value is missing.
 
-    A missing value has no level, so that it never satisfies a negated condition.
+    A missing value has no level, so that it never satisfies a negated condition. `of`: how many levels the attribute
+    has, if that is known; no part of what the condition says.
     """
 
     attribute: str
     kind: str
     levels: tuple[str | None, ...]
     negated: bool = False
+    of: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.negated:
@@ -125,7 +127,8 @@ class Levels:
 
     def to_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {"attribute": self.attribute, "kind": self.kind, "levels": list(self.levels)}
-        return entry | {"negated": True} if self.negated else entry
+        entry |= {"negated": True} if self.negated else {}
+        return entry if self.of is None else entry | {"of": self.of}
 
 
 @dataclass(frozen=True, order=True)
@@ -167,6 +170,18 @@ class Interval:
         if lower:
             return f"{name} {'>=' if has_lower else '>'} {lower}"
         return f"{name} {'<=' if has_upper else '<'} {upper}" if upper else f"{name} is not missing"
+
+    @classmethod
+    def point(cls, attribute: str, kind: str, value: float) -> Interval:
+        """The interval that holds this value only."""
+        return cls(attribute, kind, value, value, "both")
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is in it."""
+        has_lower, has_upper = CLOSED[self.closed]
+        return (self.lower is None or value > self.lower or (has_lower and value == self.lower)) and (
+            self.upper is None or value < self.upper or (has_upper and value == self.upper)
+        )
 
     @property
     def is_point(self) -> bool:
@@ -293,7 +308,10 @@ def _condition_from(entry: Mapping[str, Any]) -> Condition:
             raise ColumnError(f"the levels of attribute {name!r} must be a list of words, not {levels!r}")
         if not isinstance(negated, bool):
             raise ColumnError(f"`negated` of attribute {name!r} must be true or false, not {negated!r}")
-        return Levels(name, kind, tuple(levels), negated)
+        of = entry.get("of")
+        if of is not None and (not isinstance(of, int) or isinstance(of, bool) or of < 0):
+            raise ColumnError(f"`of` of attribute {name!r} must be a number of levels, not {of!r}")
+        return Levels(name, kind, tuple(levels), negated, of)
     lower, upper = (None if entry[k] is None else parse_bound(entry[k], kind) for k in ("lower", "upper"))
     if not all(bound is None or isfinite(bound) for bound in (lower, upper)):
         raise ColumnError(f"the bounds of attribute {name!r} must be finite numbers")

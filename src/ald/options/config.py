@@ -63,7 +63,9 @@ class AuditConfig:
         self._set("outcome", None if not outcomes else outcomes[0] if len(outcomes) == 1 else outcomes)
         if isinstance(self.favourable, tuple):
             if not outcomes or len(self.favourable) != len(outcomes):
-                raise SettingError("favourable by name is for outcomes; of a prediction and its truth it is one value")
+                raise SettingError(
+                    "favourable takes names of columns only for outcomes; for a prediction and truth, give one value"
+                )
             self._set("favourable", self.favourable[0] if len(outcomes) == 1 else self.favourable)
         self._set("given", several(self.given))
         self._set("named_groups", several(self.named_groups))
@@ -97,20 +99,22 @@ class AuditConfig:
                 )
         if self.threshold > 0 and self.reference == "all":
             raise SettingError(
-                "a threshold is for differences from everyone else or from a reference group, not from all"
+                "a threshold works with differences from everyone else or from a reference group, not from all"
             )
         if self.given_bins is not None and not self.given:
-            raise SettingError("given_bins says how numbers among given=... are cut, but nothing is given")
+            raise SettingError("given_bins says how numbers among given=... are cut, but no factor is given")
         if self.given_in_criteria and not self.given:
-            raise SettingError("given_in_criteria says that given=... may describe groups, but nothing is given")
+            raise SettingError("given_in_criteria says that given=... may describe groups, but no factor is given")
         if self.split == "none":
             self._check_everyone()
         if self.has_own_split and self.repeats > 1:
-            raise SettingError("repeats are random halvings; with a split of your own there is one only")
+            raise SettingError("repeats are random splits, and a split of your own is only one")
         if self.has_own_split and self.fraction != 0.5:
-            raise SettingError("fraction is for random halves; a split of your own says itself who is in which")
+            raise SettingError("fraction is for random halves; your own split already says who is in which half")
         if self.system is not None and len(self.notions) * max(len(self.outcomes), 1) > 1:
-            raise SettingError("another system's search answers one question: give one notion and one outcome")
+            raise SettingError(
+                "another system's search answers one question at a time: give one notion and one outcome"
+            )
         if not self.searches:
             self._check_nothing_searched()
 
@@ -131,7 +135,9 @@ class AuditConfig:
             )
         for key, option in AUDIT_OPTIONS.items():
             if option.part == "search" and key not in ("search", "seed") and getattr(self, key) != option.default:
-                raise SettingError(f"search='none' searches nothing and takes no option {key!r}: leave it out")
+                raise SettingError(
+                    f"search='none' searches nothing, so that the option {key!r} has no effect: leave it out"
+                )
 
     @property
     def notions(self) -> tuple[Notion, ...]:

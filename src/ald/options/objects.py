@@ -1,4 +1,4 @@
-"""What one parameter of `ald.audit` takes, where it is more than one word: later options join these objects."""
+"""Objects for the parameters of `ald.audit` that take more than one word: later options join these objects."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ald.options.table import AUDIT_OPTIONS, OPTIONS
 class Search:
     """How groups are searched.
 
-    name: "default"; "leaves" tests every leaf of the forest instead of a list without repetition; "paper" is the search
-        of the 2023 paper, which does so too; "none" tests only the named groups; or another system of
-        docs/baselines.md, whose groups are tested all the same.
+    name: "default"; "leaves" tests every leaf of the forest instead of a few distinct groups; "paper" is the search of
+        the 2023 paper, which also tests every leaf; "none" tests only the named groups; or another system of
+        docs/baselines.md, whose groups are tested like any others.
     trees: how many trees to grow.
     alpha: a node splits while its best attribute has p < alpha.
     """
@@ -29,9 +29,9 @@ class Search:
 
 @dataclass(frozen=True)
 class Split:
-    """Random halves. fraction: the share of people on whom groups are searched.
+    """Random halves. fraction: the share of the people used for the search.
 
-    repeats: halvings; with more than one, findings say how many of them list an equivalent group.
+    repeats: the number of random splits; with more than one, findings say in how many of them they were found.
     """
 
     _: KW_ONLY
@@ -41,9 +41,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Given:
-    """Legitimate factors. bins: the classes that numbers are cut into; None for as many as the data suggests.
+    """Legitimate factors. bins: the number of classes that numbers are cut into; None lets the data decide.
 
-    in_criteria: whether groups may be described by them too.
+    in_criteria: whether they may describe groups, too.
     """
 
     columns: str | Sequence[str]
@@ -54,7 +54,7 @@ class Given:
 
 @dataclass(frozen=True)
 class SurveyWeights:
-    """A column of survey weights; counts: another one that says how many such people a row stands for."""
+    """A column of survey weights; counts: another column with the number of such people that a row stands for."""
 
     column: str
     _: KW_ONLY
@@ -76,7 +76,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if isinstance(self.data, Source):
-            raise SettingError("the data is a source already: say everything about it in one ald.source(...)")
+            raise SettingError("the data is already a source: say everything about it in one ald.source(...)")
         if self.query is not None and not isinstance(self.query, str):
             raise SettingError(
                 f"query must be a text such as 'select * from decisions', not {type(self.query).__name__}"
@@ -98,14 +98,14 @@ def source(
     attributes_from: Any = None,
     on: str | None = None,
 ) -> Source:
-    """Data with what is to be said of how to read it, for `ald.audit`, `ald.profile` and `ald.compare`.
+    """Data, and how to read it, for `ald.audit`, `ald.profile`, `ald.compare` and `ald.look`.
 
     data: whatever `ald.audit` takes.
     query: what to select, if `data` is the address of a database: ald.source("postgresql://...", query="select ...").
-    engine: who reads a file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
-    memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
-    threads: that may be used; does not change the result.
-    kinds: overrides per column: "numeric", "nominal", "boolean", "ordinal", or the list of levels, lowest first.
+    engine: what reads and counts a file: "spark", the address of a Spark master (spark://host:7077), or "dask".
+    memory_limit: memory to use, such as "4GB". Larger data is first reduced to counts, or kept on disk.
+    threads: how many to use; the result is the same with any number.
+    kinds: the kinds of columns: "numeric", "nominal", "boolean", "ordinal", or a list of levels, lowest first.
     attributes_from, on: a second table with further attributes, and the column by which its rows are matched with those
         of the data; of audits only.
 

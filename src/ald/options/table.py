@@ -84,7 +84,7 @@ class Option:
         return _TYPES[self.form]
 
     def check(self, value: Any) -> None:
-        """Raises where the value is none that this option may have; nothing and several are checked elsewhere."""
+        """Raises where this option may not have the value; none and several are checked elsewhere."""
         if self.choices and value not in self.choices:
             raise SettingError(f"unknown {self.key} {value!r}. {nearest(str(value), self.choices)}")
         if self.form == "whole" and (isinstance(value, bool) or not isinstance(value, int) or value < self.least):
@@ -109,18 +109,18 @@ class Option:
 OPTIONS = (
     Option(key="data", form="object", part="data", commands=(), in_document=False),
     Option(key="query", form="text", part="data", parameter="data", attribute="query", commands=EVERYWHERE,
-           in_document=False, help="What to select, where FILE is the address of a database: postgresql://..."),
+           in_document=False, help="SQL query to run where FILE is the address of a database: postgresql://..."),
     Option(key="engine", form="text", part="run", parameter="data", attribute="engine", commands=EVERYWHERE,
-           in_document=False, help="Who reads FILE and counts: spark, the address of a Spark master, or dask."),
+           in_document=False, help="Engine that reads and counts FILE: spark, the address of a Spark master, or dask."),
     Option(key="memory_limit", form="text", part="run", parameter="data", attribute="memory_limit", metavar="SIZE",
            commands=EVERYWHERE, in_document=False,
-           help="Memory to use, such as 4GB: larger data is reduced to counts first, or kept on disk."),
+           help="Memory to use, such as 4GB. Larger data is first reduced to counts, or kept on disk."),
     Option(key="threads", form="whole", part="run", parameter="data", attribute="threads", least=1,
            commands=COUNTED, in_document=False,
-           help="Threads to use; does not change the result.  [default: all cores]"),
+           help="Number of threads; the result is the same with any number.  [default: all cores]"),
     Option(key="kinds", form="pairs", part="data", parameter="data", attribute="kinds", flag="--kind",
            metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
-           help="Kind of a column: numeric, nominal, boolean, ordinal, date, datetime, or its levels in order: "
+           help="Kind of a column: numeric, nominal, boolean, ordinal, date or datetime; or its levels in order, as in "
            "'size=S<M<L'."),
     Option(key="attributes_from", form="text", part="data", parameter="data", attribute="attributes_from",
            metavar="FILE", in_document=False,
@@ -130,14 +130,14 @@ OPTIONS = (
     Option(key="outcome", form="texts", part="question", commands=(*AUDITS, "look"),
            help="Column to audit. May be repeated."),
     Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
-           help="Its value that is good for people (of 0/1 and true/false needed with --direction only); of several "
-           "outcomes OUTCOME=VALUE, repeated."),
+           help="The value that is good for people. With 0/1 and true/false, only --direction needs it. For several "
+           "outcomes: OUTCOME=VALUE, repeated."),
     Option(key="prediction", form="text", part="question", commands=(*AUDITS, "look"),
-           help="Column of predictions; with --truth, instead of --outcome. Their favourable value, or else 1 or true, "
-           "is the positive one."),
+           help="Column of predictions; use it with --truth, instead of --outcome. The favourable value counts as "
+           "positive; without one, 1 or true."),
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
-           help="Column of a model's predictions; twice, the model in use first."),
-    Option(key="truth", form="text", part="question", commands=EVERYWHERE, help="Column of what was true."),
+           help="Column with a model's predictions. Give it twice, the model in use first."),
+    Option(key="truth", form="text", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
     Option(key="notion", form="texts", part="question", default="statistical parity",
            help="Fairness notion; `ald notions` lists them. May be repeated."),
     Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
@@ -147,53 +147,55 @@ OPTIONS = (
     Option(key="exclude", form="names", part="data", default=(), in_document=False,
            help="Columns to leave out, separated by commas. May be repeated."),
     Option(key="given", form="names", part="design", default=(), attribute="columns",
-           help="Legitimate factors, separated by commas: people are compared within strata. May be repeated."),
+           help="Legitimate factors, separated by commas: people are compared with others who share them. May be "
+           "repeated."),
     Option(key="given_bins", form="whole", part="design", parameter="given", attribute="bins", least=2,
-           help="Classes that numbers among them are cut into."),
+           help="Number of classes that numeric factors are cut into."),
     Option(key="given_in_criteria", form="flag", part="design", default=False, parameter="given",
-           attribute="in_criteria", help="Legitimate factors may describe groups."),
+           attribute="in_criteria", help="Let legitimate factors describe groups, too."),
     Option(key="reference", form="text", part="design", default="rest",
-           help="Compare with the rest, with all, or with a group in words."),
+           help="Compare with the rest, with all, or with a group that you name."),
     Option(key="direction", form="text", part="design", default="both", choices=tuple(DIRECTIONS),
-           help="disadvantaged or advantaged: only groups that fare worse, or better, by one-sided tests; of several "
-           "rates in at least one. Needs --favourable."),
+           help="disadvantaged or advantaged: find only groups that fare worse, or better, using one-sided tests; with "
+           "several rates, in at least one of them. Needs --favourable."),
     Option(key="threshold", form="number", part="design", default=0.0, ends="[)",
-           help="Largest |psi| that is acceptable."),
+           help="Largest acceptable |psi|."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
-           help="Group to test too, on all data: 'sex = F and age > 60'. May be repeated."),
+           help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
     Option(key="weights", form="text", part="data", attribute="counts", commands=COUNTED, in_document=False,
-           help="Column that says how many people a row stands for."),
+           help="Column with the number of people that a row stands for."),
     Option(key="survey_weights", form="text", part="design", parameter="weights", attribute="column",
-           help="Column of survey weights: rates and tests are of the population."),
+           help="Column of survey weights: rates and tests then describe the population."),
     Option(key="cluster", form="text", part="design",
-           help="Column that says whom a row is about, where people have several rows."),
+           help="Column that identifies the person, where people have several rows."),
     Option(key="split", form="text", part="search", default="random",
-           help="random; none: everyone is searched and tested, by shuffled outcomes; auto: none for small data; or a "
-           "column with two values: rows of the lower one are searched, the others test."),
+           help="random; none: search and test everyone, against shuffled outcomes; auto: none for small data; or a "
+           "column with two values: rows with the lower one are searched, the others are used for the tests."),
     Option(key="fraction", form="number", part="search", default=0.5, parameter="split", attribute="fraction",
-           help="Share of people on whom groups are searched."),
+           help="Share of the people used for the search."),
     Option(key="repeats", form="whole", part="search", default=1, parameter="split", attribute="repeats", least=1,
-           help="Random halvings, for the stability of findings."),
+           help="Number of random splits, to see how often a finding returns."),
     Option(key="search", form="text", part="search", default="default", attribute="name",
            help="default; leaves: test every leaf of the forest; paper: as in 2023; none: test the named groups only; "
-           "or as another system does: subset-scan, cart, ... (docs/baselines.md)."),
+           "or the name of another system: subset-scan, cart, ... (docs/baselines.md)."),
     Option(key="trees", form="whole", part="search", default=25, parameter="search", attribute="trees", least=1,
-           help="How many trees to grow."),
+           help="Number of trees to grow."),
     Option(key="alpha", form="number", part="search", default=0.1, parameter="search", attribute="alpha", ends="(]",
-           commands=COUNTED, help="Nodes split while p is below this."),
+           commands=COUNTED, help="Nodes are split while p is below this."),
     Option(key="groups", form="whole", part="search", default=3, least=1, commands=COUNTED,
-           help="How many groups to list."),
+           help="Number of groups to list at most."),
     Option(key="ranking", form="text", part="search", default="confidence", choices=("confidence", "magnitude"),
            help="confidence (smallest p first) or magnitude."),
     Option(key="level", form="number", part="result", default=0.05, ends="(]", commands=COUNTED,
-           help="Corrected p up to which a group is listed."),
+           help="A group is listed if its corrected p is at most this."),
     Option(key="adjust", form="text", part="result", default="bh", choices=("bh", "by", "bonferroni", "none"),
-           commands=COUNTED, help="Correction: bh, by, bonferroni or none."),
-    Option(key="seed", form="whole", part="search", default=0, commands=COUNTED, help="Same seed, same result."),
+           commands=COUNTED, help="Correction for the number of tests: bh, by, bonferroni or none."),
+    Option(key="seed", form="whole", part="search", default=0, commands=COUNTED,
+           help="Seed of all random numbers: same seed, same result."),
     Option(key="progress", form="object", part="run", commands=(), in_document=False),
     Option(key="columns", form="pairs", part="question", flag="--column", metavar="ROLE=COLUMN",
            commands=("profile",), in_document=False,
-           help="Column of the profile's categories: sex=COLUMN, race=COLUMN. May be repeated."),
+           help="Column for a category of the profile: sex=COLUMN, race=COLUMN. May be repeated."),
 )  # fmt: skip
 
 # Those that say how to read the data.

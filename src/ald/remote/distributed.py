@@ -102,9 +102,9 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
 
 def _not_here(option: str, spread: Spread) -> str:
     return (
-        f"{option} cannot be had for this data: it has about {spread.cells:,} different rows, more than the memory "
-        "holds, and stays where it is. Name fewer attributes or round their values, so that fewer rows differ, or give "
-        "more memory_limit."
+        f"{option} is not supported for this data: it has about {spread.cells:,} different rows, more than fit "
+        "into memory, and stays where it is. Name fewer attributes or round their values, so that fewer rows differ, "
+        "or give more memory_limit."
     )
 
 
@@ -121,7 +121,7 @@ class RemoteRows:
     def summary(self) -> DataSummary:
         halves, cells = self._halves, self._spread.cells
         note = (
-            f"about {cells:,} different rows do not fit into the memory: they were counted where they are, "
+            f"about {cells:,} different rows do not fit into memory, so they were counted where they are; "
             "halves and samples were drawn by hash"
         )
         if self._config.explores and halves.share < 1.0:

@@ -90,7 +90,7 @@ class Spread:
     def error(self) -> InputError:
         """What to say to whom needs the rows in memory."""
         return InputError(
-            f"{self.source} has about {self.cells:,} different rows, and the memory holds {self.most:,} of them: name "
+            f"{self.source} has about {self.cells:,} different rows, of which {self.most:,} fit into memory: name "
             "fewer attributes, round their values, or give more memory_limit"
         )
 
@@ -308,7 +308,8 @@ class _Counting:
             if shown.kind != kind and found.within_days:
                 shown = replace(shown, kind=kind, values=edges)
             note = cut_note(name, self.shapes[name].distinct, len(edges))
-            self.cut[name] = Cut(shown=replace(shown, n_infinite=found.infinite, notes=(note,)), edges=edges)
+            shown = replace(shown, n_infinite=found.infinite, notes=(note,), binned=True)
+            self.cut[name] = Cut(shown=shown, edges=edges)
         return self.engine.cut(frame, {self.column[name]: self.cut[name].edges for name in many}) if many else frame
 
     def _column(self, name: str, series: nw.Series[Any], counts: IntArray) -> Column:

@@ -11,10 +11,11 @@ WHERE "age" > 60 AND "sex" = 'F'
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 
-from ald.groups.criterion import Condition, Criterion, Interval, format_bound, visible
+from ald.groups.criterion import CLOSED, Condition, Criterion, Interval, format_bound, visible
 
 
 def to_pandas(criterion: Criterion) -> str:
@@ -28,10 +29,12 @@ def _pandas(condition: Condition) -> list[str]:
         if condition.kind != "numeric":
             # Times with a zone are compared in UTC, as the audit does.
             column = f"pd.to_datetime({column}, utc=True)" + (".dt.floor('D')" if condition.kind == "date" else "")
-        bounds = ((">", condition.lower), ("<=", condition.upper))
         return [
-            f"{column} {sign} {_python_bound(bound, condition.kind)}" for sign, bound in bounds if bound is not None
-        ]
+            f"{column} {sign} {_python_bound(bound, condition.kind)}" for sign, bound in _bounds(condition, "==")
+        ] or [f"{column}.notna()"]
+    if condition.negated:
+        excluded = _pandas(replace(condition, negated=False))
+        return [f"~({excluded[0]})", *([] if None in condition.levels else [f"{column}.notna()"])]
     named = [level for level in condition.levels if level is not None]
     values = [value for level in named for value in _python_values(level, condition.kind)]
     if len(values) == 1:
@@ -41,6 +44,15 @@ def _pandas(condition: Condition) -> list[str]:
     if None in condition.levels:
         parts.append(f"{column}.isna()")
     return [parts[0] if len(parts) == 1 else " | ".join(f"({part})" for part in parts)]
+
+
+def _bounds(interval: Interval, equals: str) -> list[tuple[str, float]]:
+    """The comparisons that make the interval: a sign and a value each."""
+    if interval.is_point and interval.lower is not None:
+        return [(equals, interval.lower)]
+    has_lower, has_upper = CLOSED[interval.closed]
+    bounds = ((">=" if has_lower else ">", interval.lower), ("<=" if has_upper else "<", interval.upper))
+    return [(sign, bound) for sign, bound in bounds if bound is not None]
 
 
 def _python_bound(bound: float, kind: str) -> str:
@@ -73,10 +85,14 @@ def to_sql(criterion: Criterion) -> str | None:
 def _sql(condition: Condition) -> list[str]:
     column = '"' + condition.attribute.replace('"', '""') + '"'
     if isinstance(condition, Interval):
-        bounds = ((">", condition.lower), ("<=", condition.upper))
         if condition.kind == "date":
             column = f"CAST({column} AS DATE)"
-        return [f"{column} {sign} {_sql_bound(bound, condition.kind)}" for sign, bound in bounds if bound is not None]
+        return [f"{column} {sign} {_sql_bound(bound, condition.kind)}" for sign, bound in _bounds(condition, "=")] or [
+            f"{column} IS NOT NULL"
+        ]
+    if condition.negated:
+        # What is missing is neither equal nor unequal to anything, except to being missing.
+        return [f"NOT ({_sql(replace(condition, negated=False))[0]})"]
     parts = []
     named = [level for level in condition.levels if level is not None]
     if condition.kind == "boolean" and set(named) <= {"True", "False"}:

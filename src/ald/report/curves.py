@@ -65,7 +65,8 @@ class CurveView:
         """The bounds of the group's condition on an axis."""
         if not isinstance(self.condition, Interval):
             return ()
-        return tuple(bound for bound in (self.condition.lower, self.condition.upper) if bound is not None)
+        bounds = (self.condition.lower, self.condition.upper)
+        return tuple(dict.fromkeys(bound for bound in bounds if bound is not None))
 
 
 def curve_view(
@@ -143,14 +144,13 @@ def _inside(bin_: Bin, condition: Condition) -> bool | None:
     if isinstance(condition, Interval):
         if bin_.first is None or bin_.last is None:
             return False
-        ends = [
-            (condition.lower is None or value > condition.lower)
-            and (condition.upper is None or value <= condition.upper)
-            for value in (bin_.first, bin_.last)
-        ]
+        ends = [condition.holds(value) for value in (bin_.first, bin_.last)]
         cut_inside = condition.lower is not None and bin_.first <= condition.lower < bin_.last
         return ends[0] if ends[0] == ends[1] and not (cut_inside and not ends[0]) else None
     if not bin_.levels:
         return None if len(condition.levels) else False
-    members = [level in condition.levels for level in bin_.levels]
+    members = [
+        (level in condition.levels or (level is None and condition.negated)) != condition.negated
+        for level in bin_.levels
+    ]
     return members[0] if len(set(members)) == 1 else None

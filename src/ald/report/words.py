@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ald.groups.criterion import Condition, Criterion, Interval, format_bound
 from ald.results.finding import p_text
 
 Bounds = tuple[float | None, float | None]
@@ -127,29 +124,6 @@ def shortened(text: str, length: int) -> str:
         return text
     half = (length - 1) // 2
     return f"{text[: length - 1 - half]}…{text[-half:]}"
-
-
-def readable(criterion: Criterion) -> Criterion:
-    """The criterion with bounds of many decimals rounded, for people; code and documents have them whole.
-
-    >>> from ald.groups.criterion import Interval
-    >>> print(readable(Criterion([Interval("age", "numeric", 42.68637888710883, 65.0)])))
-    42.69 < age <= 65
-    """
-    return Criterion(_readable(condition) for condition in criterion)
-
-
-def _readable(condition: Condition) -> Condition:
-    if not isinstance(condition, Interval) or condition.kind != "numeric":
-        return condition
-    lower, upper = (None if bound is None else _rounded(bound) for bound in (condition.lower, condition.upper))
-    return condition if lower == upper else replace(condition, lower=lower, upper=upper)
-
-
-def _rounded(bound: float) -> float:
-    if len(format_bound(bound, "numeric")) <= 8:
-        return bound
-    return round(bound, 2) if abs(bound) >= 10 else float(f"{bound:.4g}")
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

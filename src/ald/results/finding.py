@@ -12,6 +12,7 @@ from ald._core.arrays import AnyArray
 from ald.assess.assessment import Assessment, Intervals
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion
+from ald.groups.wording import readable
 from ald.results.claims import Shuffled, Together
 from ald.statistics.basics import rounded
 
@@ -124,7 +125,8 @@ class Finding:
 
     def __repr__(self) -> str:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
-        return f"<Finding {self.criterion}: psi {psi}, {self.size:,} people, adjusted {p_text(self.log10_p_adjusted)}>"
+        p = p_text(self.log10_p_adjusted)
+        return f"<Finding {readable(self.criterion)}: psi {psi}, {self.size:,} people, adjusted {p}>"
 
     def plot_tree(self, levels: int | None = 3) -> Any:
         """The search tree with the node that proposed the group, or comes closest to it, as a picture (SVG).

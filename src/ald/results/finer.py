@@ -17,6 +17,7 @@ from ald.assess.assessment import Assessment, assess, assess_in_order, assess_ma
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
 from ald.errors import shorten
+from ald.groups.wording import readable
 from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import joined
@@ -86,7 +87,7 @@ def warnings(findings: Sequence[Finding], config: AuditConfig) -> list[str]:
     out = []
     for found in findings:
         about = ", ".join(str(getattr(found, name)) for name in several)
-        group = f"{str(found.criterion)!r}{f' ({about})' if about else ''}"
+        group = f"{readable(found.criterion)!r}{f' ({about})' if about else ''}"
         for finer in found.finer:
             if not finer.holds:
                 ends = "differs the other way" if finer.turned else "no longer differs significantly"

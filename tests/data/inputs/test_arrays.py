@@ -96,7 +96,7 @@ FRAME = pd.DataFrame(X)
         (X | {"outcome": Y}, {"outcome": Y}, "named 'outcome', and the data has such a column already"),
         (FRAME, {"prediction": pd.Series(Y, name="y"), "truth": pd.Series(Y, name="y")}, "such a column already"),
         (COLUMNS, {"outcome": ["y", "zz"]}, "there is no column 'zz' in the data. Available: 'age'"),
-        ("x.csv", {"outcome": np.array(Y)}, "goes with a DataFrame or a dictionary of arrays, .* put it into the data"),
+        ("x.csv", {"outcome": np.array(Y)}, "needs a DataFrame or a dictionary of arrays, .* put it into the data"),
         (pl.LazyFrame(X), {"outcome": Y}, "not with data of type LazyFrame"),
         (None, {"split": (X, X), "outcome": Y}, "not with two data sets"),
         (X, {"outcome": 3}, "outcome must be the name of a column"),

@@ -215,7 +215,7 @@ def test_pipes_are_no_files(tmp_path: Path) -> None:
     """A pipe is refused at once, not waited for."""
     os.mkfifo(tmp_path / "x.csv")
     for options in ({}, {"engine": "dask"}):
-        with pytest.raises(InputError, match="is a pipe or a device; write what comes out of it to a file"):
+        with pytest.raises(InputError, match="is a pipe or a device; write its output to a file"):
             audit_flat(tmp_path / "x.csv", outcome="y", **options)
 
 

@@ -33,7 +33,7 @@ def no_session() -> Any:
 @pytest.mark.parametrize("address", ["spark://h", "spark://h:x", "spark://:7077", "spark://h:70777"])
 def test_no_address(path: str, address: str) -> None:
     """What cannot be the address of a master is refused before Spark starts."""
-    with pytest.raises(SettingError, match="is no address of a Spark master, such as spark://host:7077"):
+    with pytest.raises(SettingError, match="is not the address of a Spark master, such as spark://host:7077"):
         ald.audit(ald.source(path, engine=address), outcome="y")
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ald.data.coarse import coarse_view
 from ald.data.coded import AuditData
 from ald.groups.membership import Members, correlation, member_mask, membership_strata
+from ald.groups.rules import decode
 from ald.groups.tree import CodedCondition
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.representatives import STOP, complement, nearest_nodes, representatives
+from ald.search.explore.representatives import STOP, complement, nearest_nodes, representatives, simplest
 from ald.search.explore.scoring import Scorer
 from ald.search.explore.sharpen import Sharpener
 from tests.coded import PARITY, coded, forest_of, representatives_of
@@ -112,6 +113,48 @@ def test_a_level_that_d1_never_saw_is_in_no_criterion(seed: int) -> None:
     assert rest[0].levels == others[1:]
 
 
+def named(data: AuditData, *conditions: CodedCondition) -> str:
+    return str(decode(simplest(conditions, data), data.attributes))
+
+
+def test_the_smaller_of_a_group_and_its_complement_is_named() -> None:
+    """Of one condition and everyone else the smaller group is named, however many levels that takes; of two conditions
+    there is no complement."""
+    rng = np.random.default_rng(0)
+    x, g = rng.integers(0, 10, 1000), rng.choice(list("abcdef"), 1000, p=[0.7, 0.06, 0.06, 0.06, 0.06, 0.06])
+    data = coded({"x": x, "g": g, "y": rng.integers(0, 2, 1000)})
+    numbers = {attribute.name: j for j, attribute in enumerate(data.attributes)}
+    at, level = numbers["x"], numbers["g"]
+    assert named(data, CodedCondition(at, 0, 9)) == named(data, CodedCondition(at, 9, 10)) == "x = 9"
+    assert named(data, CodedCondition(at, 0, 3)) == named(data, CodedCondition(at, 3, 10)) == "x <= 2"
+    assert named(data, CodedCondition(at, 1, 9)) == "0 < x <= 8"
+    assert named(data, CodedCondition(level, 0, 0, (0,))) == "g != a"
+    assert named(data, CodedCondition(level, 0, 0, (0, 1, 2))) == "g in {d, e, f}"
+    both = (CodedCondition(at, 0, 9), CodedCondition(level, 0, 0, (0,)))
+    assert simplest(both, data) == both
+
+
+def test_missing_numbers_make_two_findings_of_a_cut() -> None:
+    """Where a number is missing, those above a cut are not everyone but those below, and the group stays."""
+    x = np.where(np.arange(1000) == 0, np.nan, np.arange(1000) % 10)
+    data = coded({"x": x, "y": np.arange(1000) % 2})
+    assert named(data, CodedCondition(0, 0, 9)) == "x <= 8"
+    g = np.where(np.arange(1000) % 10 == 0, None, np.where(np.arange(1000) % 3 == 0, "a", "b"))
+    data = coded({"g": g, "y": np.arange(1000) % 2})
+    assert named(data, CodedCondition(0, 0, 0, (1,))) == "g in {a, missing}"
+
+
+def test_everyone_else_has_levels_that_d1_never_saw() -> None:
+    """A set that is told by the levels it lacks holds those of the other half too: it is everyone else."""
+    g = np.array(list("abcdef") * 100)
+    data = coded({"g": g, "y": np.arange(600) % 2})
+    d1 = data.with_counts(np.where(data.codes[0] == 5, 0, data.counts))
+    assert named(d1, CodedCondition(0, 0, 0, (0,))) == "g = a"
+    assert complement((CodedCondition(0, 0, 0, (0,)),), d1) == [(CodedCondition(0, 0, 0, (1, 2, 3, 4, 5)),)]
+    few = d1.with_counts(np.where(d1.codes[0] == 0, 10 * d1.counts, d1.counts))
+    assert named(few, CodedCondition(0, 0, 0, (1, 2, 3, 4))) == "g != a"
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(1, 9)), min_size=2, max_size=30), st.booleans())
 def test_correlation_counts_people(rows: list[tuple[bool, bool, int]], one_each: bool) -> None:
     """The correlation of two memberships is that over people, row counts included; 0 where one does not vary."""
@@ -133,8 +176,8 @@ def test_nearest_nodes_hold_about_the_same_people() -> None:
     nodes = Members(paths, data.attributes)
     for criterion, node in zip(criteria, nearest_nodes(criteria, nodes, data), strict=True):
         own = member_mask(criterion, data)
-        best = max(abs(correlation(own, mask, data)) for mask in masks)
-        assert abs(correlation(own, masks[node], data)) == pytest.approx(best)
+        best = max(correlation(own, mask, data) for mask in masks)
+        assert correlation(own, masks[node], data) == pytest.approx(best)
 
 
 def voyage(seed: int) -> AuditData:

@@ -24,7 +24,7 @@ def place_arrays(parts: Sequence[Any], roles: Mapping[str, Any]) -> tuple[tuple[
         elif columns is None:
             where = "two data sets" if len(parts) > 1 else f"data of type {type(parts[0]).__name__}"
             raise SettingError(
-                f"{role} as values goes with a DataFrame or a dictionary of arrays, whose rows are in memory, not with "
+                f"{role} as values needs a DataFrame or a dictionary of arrays, whose rows are in memory, not "
                 f"{where}: put it into the data as a column, and name it"
             )
         else:

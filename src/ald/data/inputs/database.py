@@ -45,7 +45,9 @@ def read_query(
 
     shown = masked(address)
     if not is_postgresql(address):
-        raise InputError(f"cannot read from {shown!r}: of databases, PostgreSQL is known (postgresql://user@host/name)")
+        raise InputError(
+            f"cannot read from {shown!r}: the only database supported is PostgreSQL (postgresql://user@host/name)"
+        )
     if query is None or not query.strip():
         raise SettingError(
             f"say what to select from {shown!r}: ald.source(address, query='select ...') (command line: --query "

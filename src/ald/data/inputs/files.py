@@ -222,7 +222,7 @@ def _reader(path: str) -> str:
     if len(parts) < 2 or parts[-1] not in _READERS:
         raise InputError(
             f"cannot tell the format of {shorten(path, 120)!r} by its ending. Known endings: "
-            f"{', '.join('.' + ending for ending in _READERS)}, each also with .gz or .zst (but Parquet)."
+            f"{', '.join('.' + ending for ending in _READERS)}, each also with .gz or .zst (except Parquet)."
         )
     return _READERS[parts[-1]]
 
@@ -230,7 +230,7 @@ def _reader(path: str) -> str:
 def refuse_pipe(path: str) -> None:
     """Raises for a pipe or a device: it cannot be read twice, and nobody could say later what was in it."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        raise InputError(f"{shorten(path, 120)!r} is a pipe or a device; write what comes out of it to a file first")
+        raise InputError(f"{shorten(path, 120)!r} is a pipe or a device; write its output to a file first")
 
 
 def absolute(path: str) -> str:

@@ -272,7 +272,7 @@ class _Reduction:
             shown = replace(shown, kind=kind, values=edges)
         shape = self.shapes[name]
         note = cut_note(name, shape.distinct, len(edges))
-        shown = replace(shown, n_infinite=shape.infinite, notes=(note,))
+        shown = replace(shown, n_infinite=shape.infinite, notes=(note,), binned=True)
         return Coder(column=self._with_notes(shown), expression=expression, edges=edges)
 
     def _edges(self, name: str, expression: str, kind: str) -> FloatArray:

@@ -16,7 +16,6 @@ from ald.data.columns import MICROSECONDS_PER_DAY, Column
 from ald.data.inputs.sources import load
 from ald.errors import CriterionError, SettingError, nearest, shorten
 from ald.groups.criterion import (
-    CLOSED,
     INTERVAL_KINDS,
     Condition,
     Criterion,
@@ -145,7 +144,7 @@ class Attribute:
             raise self._contradiction()
         if any(_holds(span, number, present=True) for number in numbers):
             raise self._error(
-                f"the conditions on {self._shown} leave a range with a gap, which is no single condition: name the "
+                f"the conditions on {self._shown} leave a range with a gap, which is not a single condition: name the "
                 "ranges on its two sides as groups of their own",
                 self.said[-1].name,
             )
@@ -176,7 +175,7 @@ class Attribute:
         if not words and not missing:
             raise self._contradiction()
         if len(numbers) == 1 and not negated and not missing:
-            return Interval(self.name, self.kind, numbers[0], numbers[0], "both")
+            return Interval.point(self.name, self.kind, numbers[0])
         return Levels(self.name, self.kind, (*words, None) if missing else tuple(words), negated)
 
     def _measure_or_missing(self, value: Token) -> float | None:
@@ -215,11 +214,16 @@ class Attribute:
         if allowed is None:
             if everything and all(level in excluded for level in everything):
                 raise self._contradiction()
-            return Levels(self.name, self.kind, self._ordered(excluded), negated=True)
+            return Levels(self.name, self.kind, self._ordered(excluded), negated=True, of=self._n_levels)
         kept = {level: None for level in allowed if level not in excluded and not (level is None and excluded)}
         if not kept:
             raise self._contradiction()
-        return Levels(self.name, self.kind, self._ordered(kept))
+        return Levels(self.name, self.kind, self._ordered(kept), of=self._n_levels)
+
+    @property
+    def _n_levels(self) -> int | None:
+        """How many levels the column has, "missing" being one."""
+        return None if self.column is None else self.column.n_codes + bool(self.column.missing.any())
 
     def _ordered(self, levels: Mapping[str | None, None]) -> tuple[str | None, ...]:
         """Levels in the order of the column, "missing" last; without a column as they were written."""
@@ -321,9 +325,4 @@ def _number(text: str) -> float | None:
 
 def _holds(span: Interval, value: float | None, *, present: bool) -> bool:
     """Whether a value is in an interval; a missing one only if none has to be present."""
-    if value is None:
-        return not present
-    has_lower, has_upper = CLOSED[span.closed]
-    return (span.lower is None or value > span.lower or (has_lower and value == span.lower)) and (
-        span.upper is None or value < span.upper or (has_upper and value == span.upper)
-    )
+    return not present if value is None else span.holds(value)

@@ -181,7 +181,7 @@ def _value(reader: Reader) -> Token:
     token = reader.token
     if token.says(*_NO_VALUES):
         raise reader.error(
-            f'found {token} where a value was expected; a value of this name stands in quotes, "{token.text}"', token
+            f'found {token} where a value was expected; put a value of this name in quotes, "{token.text}"', token
         )
     if not token.is_operand:
         raise _unexpected(reader, "a value")
@@ -190,7 +190,7 @@ def _value(reader: Reader) -> Token:
 
 def _name(reader: Reader, token: Token) -> Token:
     if token.says(*_NO_NAMES):
-        raise reader.error(f'{token} is no name: an attribute of this name stands in quotes, "{token.text}"', token)
+        raise reader.error(f'{token} is not a name: put an attribute of this name in quotes, "{token.text}"', token)
     return token
 
 

@@ -87,8 +87,7 @@ class Reader:
         if found in "\"'`":
             raise self.error(f"this quotation does not end: a second {found} is missing", start)
         raise self.error(
-            f"unexpected {visible(found)!r}: names and values that are not plain words stand in quotes, such as "
-            '"a & b"',
+            f'unexpected {visible(found)!r}: put names and values that are not plain words in quotes, such as "a & b"',
             start,
         )
 

@@ -37,8 +37,8 @@ def opened(data: Any, engine: str, query: str | None = None) -> Opened:
         )
     if not isinstance(data, (str, os.PathLike)):
         raise SettingError(
-            f"engine says who reads a file, and this is no name of one but {type(data).__name__}: give a DataFrame of "
-            "the engine without it"
+            f"engine says what reads a file, but this is not the name of a file: it is a {type(data).__name__}. Give a "
+            "DataFrame of the engine without it."
         )
     path = os.fspath(data)
     if query is not None:

@@ -78,7 +78,7 @@ def check_master(address: str) -> None:
     for place in address.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65535:
-            raise SettingError(f"{masked(address)!r} is no address of a Spark master, such as spark://host:7077")
+            raise SettingError(f"{masked(address)!r} is not the address of a Spark master, such as spark://host:7077")
         try:
             socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
             return

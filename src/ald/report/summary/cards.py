@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ald.groups.wording import readable, readable_condition
 from ald.notions import Notion
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
@@ -12,7 +13,7 @@ from ald.report.summary.findings import search_tree
 from ald.report.summary.sentences import certainty, compared_with, finer_cuts, magnitude, question, statement
 from ald.report.summary.table import confidence_text, name, number, text_and_numbers, word
 from ald.report.trees import Tree
-from ald.report.words import interval, percent, readable, signed
+from ald.report.words import interval, percent, signed
 from ald.results.details import Dropped
 from ald.results.finding import Finding
 
@@ -41,7 +42,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                 rank_magnitude=magnitudes[i],
                 finding=finding,
                 notion=notion,
-                criterion=str(readable(finding.criterion)),
+                criterion=readable(finding.criterion),
                 about=question(finding.notion, finding.outcome, audit).removeprefix(" for "),
                 sentences=(
                     f"{sentence[0].upper()}{sentence[1:]}.",
@@ -148,13 +149,13 @@ def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) ->
     )
     rows = [
         (
-            Entry(text=f"without {condition}", value=condition.attribute),
+            Entry(text=f"without {readable_condition(condition)}", value=condition.attribute),
             number(entry.size, f"{entry.size:,}"),
             number(entry.share, percent(entry.share)),
             number(entry.psi, signed(entry.psi)),
             number(entry.interval[0], interval(entry.interval)),
         )
-        for condition, entry in zip(readable(finding.criterion), dropped, strict=True)
+        for condition, entry in zip(finding.criterion, dropped, strict=True)
     ]
     heads = text_and_numbers("group", "people", "share", "psi", f"{100 * (1 - audit.config.level):.3g}% interval")
     caption = "How the disparity changes when one condition is dropped; intervals are for one group at a time"

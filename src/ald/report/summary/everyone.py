@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ald.report.words import count, joined, p_value, p_words, percent, readable, signed
+from ald.groups.wording import readable
+from ald.report.words import count, joined, p_value, p_words, percent, signed
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:

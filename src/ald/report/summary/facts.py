@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ald.groups.wording import readable
 from ald.report.summary import everyone
 from ald.report.summary.sentences import (
     compared_with,
@@ -14,7 +15,7 @@ from ald.report.summary.sentences import (
     unit_of,
     value_of,
 )
-from ald.report.words import confidence, count, interval, joined, p_value, readable, signed
+from ald.report.words import confidence, count, interval, joined, p_value, signed
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _describe_tests(audit: Audit) -> list[str]:
     for i, finding in enumerate(audit.groups, 1):
         if finding.given_groups:
             one = len(finding.given_groups) == 1
-            before = "; ".join(str(readable(group)) for group in finding.given_groups)
+            before = "; ".join(readable(group) for group in finding.given_groups)
             lines.append(
                 f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
                 f"tested before it: {before}.{crude(finding)}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ald.groups.wording import readable
 from ald.report.model import Column, Section, Table
 from ald.report.summary.sentences import headline, question, unit_of
 from ald.report.summary.table import entries_of, number, word
-from ald.report.words import confidence, p_value, percent, readable
+from ald.report.words import confidence, p_value, percent
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:

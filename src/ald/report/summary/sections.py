@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ald.groups.wording import readable
 from ald.report.model import Column, Entry, Section, Table
 from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
@@ -21,7 +22,7 @@ from ald.report.summary.sentences import (
 )
 from ald.report.summary.settings import tabulate_settings, tabulate_versions
 from ald.report.summary.table import entries_of, number, text_and_numbers, word
-from ald.report.words import confidence, p_value, percent, plain, readable
+from ald.report.words import confidence, p_value, percent, plain
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.criterion import quote
+from ald.groups.wording import readable
 from ald.notions import ACCURACY, ERROR, FNR, FPR, PRECISION, SELECTION, TPR, Rate
 from ald.options import AuditConfig
 from ald.report.summary import everyone
@@ -18,7 +19,6 @@ from ald.report.words import (
     percent,
     points,
     points_interval,
-    readable,
     signed,
     times,
 )

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ald.groups.criterion import Criterion
+from ald.groups.wording import readable
 from ald.notions import Notion, Rate
 from ald.report.model import Column, Entry, Records, Table
 from ald.report.summary import everyone
 from ald.report.summary.sentences import question
-from ald.report.words import confidence, interval, p_value, percent, plain, readable, signed
+from ald.report.words import confidence, interval, p_value, percent, plain, signed
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def number(value: float | None, text: str) -> Entry:
 
 def name(criterion: Criterion) -> Entry:
     """A group as an entry of a table."""
-    return Entry(text=str(readable(criterion)), value=str(criterion))
+    return Entry(text=readable(criterion), value=str(criterion))
 
 
 def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
@@ -100,7 +101,7 @@ def _make_fields(audit: Audit) -> list[Field]:
             key="criterion",
             header="group",
             value=lambda f: str(f.criterion),
-            text=lambda f: str(readable(f.criterion)),
+            text=lambda f: readable(f.criterion),
             is_number=False,
         ),
         *_make_question_fields(audit),

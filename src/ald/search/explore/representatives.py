@@ -75,6 +75,8 @@ def representatives(
     conditions = Conditions(plain.prices, len(rates.rates))
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
     best_nodes = forest_nodes(nodes, plain)
+    # Seen from one side, or against a reference group, a group and its complement are different findings.
+    either_side = terms.direction == 0 and plain.n_references == 1
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
@@ -103,10 +105,9 @@ def representatives(
         best = next((c for c, value in order if not taken or (value < log(STOP) and _is_new(c, data, masks))), None)
         if best is None:
             break
-        # Seen from one side, or against a reference group, a group and its complement are different findings.
-        taken.append(simplest(best, data) if terms.direction == 0 and plain.n_references == 1 else best)
+        taken.append(simplest(best, data) if either_side else best)
         masks.append(member_mask(taken[-1], data))
-    return _folded(taken, masks, list(seen), data, threads)
+    return _folded(taken, masks, list(seen), data, either_side, threads)
 
 
 def _starts(ranked: Iterable[CodedCriterion]) -> list[CodedCriterion]:
@@ -150,23 +151,33 @@ def _is_new(criterion: CodedCriterion, data: AuditData, masks: Sequence[BoolArra
 
 
 def simplest(best: CodedCriterion, data: AuditData) -> CodedCriterion:
-    """Of a group of one condition and its complement, the one with fewer levels, then the first in canonical order."""
-    options = [best, *complement(best, data)]
-    return min(options, key=lambda c: (*complexity(c, data.attributes), c))
+    """Of a group of one condition and its complement, the smaller one, then the one with fewer words."""
+    others = complement(best, data)
+    if not others:
+        return best
+    # The complement of the complement: told by the levels that it lacks, where these are few.
+    options = [*others, *complement(others[0], data)]
+    return min(options, key=lambda c: (data.people(member_mask(c, data)), *complexity(c, data.attributes), c))
 
 
 def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterion]:
-    """The complement as a criterion of one condition on an unordered attribute, where that can say it."""
+    """Everyone else as a criterion of one condition, where that can say it: nobody without a value is left out."""
     if len(criterion) != 1:
         return []
     (c,) = criterion
     attribute = data.attributes[c.attribute]
     if c.levels:
-        # Only levels that occur in D1: one that the search never saw satisfies no condition.
-        present = np.flatnonzero(np.bincount(data.codes[c.attribute], minlength=attribute.size)[: attribute.size])
-        rest = tuple(code for code in present.tolist() if code not in c.levels)
+        rest = attribute.others(c.levels)
+        if not attribute.is_told_by(c.levels):
+            # Named one by one: a level that the search never saw satisfies no condition.
+            present = np.bincount(data.codes[c.attribute], minlength=attribute.size) > 0
+            rest = tuple(code for code in rest if present[code])
         return [(CodedCondition(c.attribute, 0, 0, rest),)] if rest else []
-    return []
+    if bool((data.codes[c.attribute] == attribute.size).any()):
+        return []
+    if c.low == 0:
+        return [(CodedCondition(c.attribute, c.high, attribute.size),)]
+    return [(CodedCondition(c.attribute, 0, c.low),)] if c.high == attribute.size else []
 
 
 def _folded(
@@ -174,6 +185,7 @@ def _folded(
     masks: Sequence[BoolArray],
     seen: Sequence[CodedCriterion],
     data: AuditData,
+    either_side: bool,
     threads: int,
 ) -> tuple[Representative, ...]:
     """The representatives, each with the groups found that are close to it."""
@@ -188,6 +200,10 @@ def _folded(
         alike = [correlation_of(n, sum(own), size, own[1]) for own, size in zip(people, sizes, strict=True)]
         if max(alike) >= SAME:
             also[alike.index(max(alike))].append(criterion)
+        elif either_side and min(alike) <= -SAME:
+            # A group that was found from its other side.
+            rest = [c for c in complement(criterion, data) if c not in taken and c not in seen]
+            also[alike.index(min(alike))] += rest
     return tuple(Representative(criterion=c, also=tuple(others)) for c, others in zip(taken, also, strict=True))
 
 
