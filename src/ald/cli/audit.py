@@ -85,19 +85,17 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
     Reports, and formats other than the table, are of the audit given the department.
     """
     from ald.datasets import load_berkeley
-    from ald.report.terminal import print_report
+    from ald.report.terminal import print_named, print_report
 
     check_outputs(output, [])
-    click.echo(
-        "Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?",
-        err=True,
-    )
     settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
+    given = _run(settings | {"given": "department", "named_groups": "gender = female"})
     if format_ == "table":
+        click.echo("Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?\n")
         print_report(_run(settings).report(), brief=True)
-        click.echo("Departments differ, which nobody doubted. Are women treated differently given the department?\n")
-    given = {"given": "department", "named_groups": "gender = female"}
-    show(_run(settings | given), format_, output)
+        click.echo("\nDepartments differ. Are women treated differently when compared within their department?\n")
+        print_named(given.report())
+    show(given, None if format_ == "table" else format_, output)
 
 
 def _run(settings: dict[str, Any], **profile: Any) -> Audit:

@@ -43,7 +43,8 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
         yield update
 
 
-def show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
+def show(result: Audit, format_: str | None, output: tuple[str, ...]) -> None:
+    """Writes the reports, and prints the result in a format, if there is one."""
     from ald.groups.criterion import visible
     from ald.report.files import write_report
     from ald.report.terminal import print_report
@@ -53,6 +54,6 @@ def show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
         click.echo(f"Wrote {visible(path)}", err=True)
     if format_ == "table":
         print_report(result.report())
-    else:
+    elif format_ is not None:
         text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
         click.echo(text, nl=False)

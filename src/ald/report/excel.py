@@ -25,6 +25,7 @@ _ROWS, _TEXT, _NAME = 1_048_576, 32_767, 31
 _PERCENT, _SIGNED, _WHOLE = "0.0%", "+0.000;-0.000;0.000", "#,##0"
 _FORMATS = {
     "size": _WHOLE,
+    "size_all": _WHOLE,
     "share": _PERCENT,
     "lower": _SIGNED,
     "upper": _SIGNED,
@@ -58,10 +59,11 @@ def to_excel(report: Report) -> bytes:
         writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
         writer.sheet("Findings", *_records(report.records))
         writer.sheet("Candidates", *_records(report.candidates))
-        sections = (*([] if report.giveaways is None else [report.giveaways]), *report.sections)
+        sections = (*([] if report.giveaways is None else [report.giveaways]), *report.overview, *report.sections)
         for section in sections:
-            if section.table is not None:
-                writer.sheet(section.title, *_table(section.table))
+            table = section.more or section.table
+            if table is not None:
+                writer.sheet(section.title, *_table(table))
         notes = [(section.title, text) for section in sections for text in section.paragraphs]
         writer.sheet("Notes", ["section", "note"], notes, widths=[30, 100])
     return out.getvalue()

@@ -28,6 +28,11 @@ def audit_html(report: Report) -> str:
         element("p", report.result),
         draw_groups(report, _WIDTH) if report.brief.rows else None,
         _table(report.brief) if report.brief.rows else [element("p", sentence) for sentence in report.lead],
+        [
+            [element("p", element("strong", section.title)), _table(section.table)]
+            for section in report.overview
+            if section.table is not None
+        ],
         element("p", report.limitation, class_="note"),
         element(
             "p",

@@ -21,7 +21,7 @@ from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import interval, percent, shortened, signed
+from ald.report.words import COLOURS, percent, share_interval, shortened, signed
 
 STANDARDS = ["a-2b", "ua-1"]
 
@@ -51,7 +51,7 @@ def _content(report: Report) -> dict[str, Any]:
     cards = report.cards
     return {
         "title": report.title,
-        "document-title": _cut(f"{report.title}: {report.headline}", _HEADLINE),
+        "document-title": _cut(f"{report.title}: {report.group}" if report.group else report.title, _NAME),
         "notions": _cut(report.notions, _NAME),
         "headline": _cut(report.headline, _HEADLINE),
         "lead": [_cut(sentence) for sentence in report.lead],
@@ -66,7 +66,11 @@ def _content(report: Report) -> dict[str, Any]:
         "table": _table(report.table),
         "nothing": [] if cards or not report.is_search else
                    ["What the audit could have seen, and how it was done, follows."],
+        "overview": [_section(section) for section in report.overview],
+        "footnote": report.footnote,
+        "colours": COLOURS,
         "cards": [_card(card) for card in cards],
+        "told": list(dict.fromkeys(f"Group {card.rank}: {_told(card)}" for card in cards)),
         "sections": [
             _section(section) for section in report.sections if section.key != "warnings"
         ],
@@ -91,7 +95,12 @@ def _table(table: Table | None) -> dict[str, Any] | None:
 
 def _section(section: Section) -> dict[str, Any]:
     paragraphs = [_cut(text, 4 * _LONG) for text in section.paragraphs]
-    return {"title": visible(section.title), "paragraphs": paragraphs, "table": _table(section.table)}
+    return {
+        "title": visible(section.title),
+        "paragraphs": paragraphs,
+        "table": _table(section.table),
+        "more": _table(section.more),
+    }
 
 
 def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
@@ -128,7 +137,6 @@ def _card(card: Card) -> dict[str, Any]:
         "key": key,
         "curves": [{"title": _curve_title(view), "picture": _picture(draw_curve(view, _WIDTH))}
                    for view in card.curves],
-        "told": _told(card),
         "tree": None if card.tree is None else _picture(draw_tree(card.tree, card.node), _TIPS),
         "code": [{"language": "pandas", "text": visible(card.pandas)}]
                 + ([{"language": "SQL", "text": visible(card.sql)}] if card.sql is not None else []),
@@ -152,7 +160,7 @@ def _told(card: Card) -> str:
 
 def _numbers(card: Card) -> dict[str, Any]:
     """The points of a group's curves as tables."""
-    heads = ("people", "rate", "interval", "difference from the others")
+    heads = ("people", "rate", "interval", "gap to the others")
     tables = []
     for view in card.curves:
         columns = [{"header": _cut(view.attribute, _NAME), "is_number": False}]
@@ -160,7 +168,7 @@ def _numbers(card: Card) -> dict[str, Any]:
         for series in view.series:
             rows = [
                 [_cut(point.label), f"{point.n:,}", percent(point.rate),
-                 interval((point.low, point.high)).replace("+", ""), signed(point.psi)]
+                 share_interval((point.low, point.high)), signed(point.psi)]
                 for point in series.points
             ]  # fmt: skip
             tables.append({"caption": f"{_curve_title(view)}: {series.title}", "columns": columns, "rows": rows})

@@ -19,7 +19,7 @@ from ald.profiles import Profile
 from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
-from ald.results.gaps import Gaps
+from ald.results.gaps import Gap, Gaps
 from ald.results.mode import Mode
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ class Audit:
         """The notion, or the first of several."""
         return self.config.notions[0]
 
-    def notion_of(self, finding: Finding) -> Notion:
-        """The notion that a finding was assessed for."""
+    def notion_of(self, finding: Finding | Gap) -> Notion:
+        """The notion that a finding or gap was assessed for."""
         return next(notion for notion in self.config.notions if notion.name == finding.notion)
 
     @property

@@ -15,6 +15,7 @@ from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
+from ald.report.words import signed
 from tests.tables import decisions, people
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -70,18 +71,18 @@ def test_dot_area_is_the_number_of_people(audit: Audit) -> None:
 
 
 def test_psi_is_where_the_axis_says(audit: Audit) -> None:
-    """The dot of a group lies between the ticks on both sides of its psi."""
+    """The dot of a group lies between the ticks, in points, on both sides of its psi."""
     report = audit.report()
     root = parsed(draw_groups(report, 1000))
     ticks = {
         float(text.text): float(text.attrib["x"])
         for text in root.iter(f"{NAME}text")
-        if text.text and re.fullmatch(r"0|[+-]0\.\d+", text.text) and text.attrib.get("text-anchor") == "middle"
+        if text.text and re.fullmatch(r"0|[+-]\d+(\.\d)?", text.text) and text.attrib.get("text-anchor") == "middle"
     }
     (a, xa), *_, (b, xb) = sorted(ticks.items())
     for dot, card in zip(with_class(root, "halo"), report.cards, strict=True):
         value = a + (float(dot.attrib["cx"]) - xa) / (xb - xa) * (b - a)
-        assert value == pytest.approx(card.finding.psi, abs=0.01)
+        assert value == pytest.approx(100 * (card.finding.psi or 0.0), abs=1.0)
 
 
 @pytest.mark.parametrize("width", [320.0, 480.0])
@@ -129,7 +130,7 @@ def test_nodes_of_trees(audit: Audit) -> None:
     for element, node in zip(nodes, card.tree.nodes, strict=True):
         shown = texts(element)
         assert shown[1] == f"{node.n:,} · {node.share:.0%}"
-        assert shown[0] == ("everyone" if node.psi is None else f"{node.psi:+.3f}")
+        assert shown[0] == ("everyone" if node.psi is None else signed(node.psi))
         assert element.attrib["tabindex"] == "0"
         assert f"{node.n:,} people" in element.attrib["aria-label"]
         if node.attribute:

@@ -7,7 +7,7 @@ from math import sqrt
 from ald.report.markup import Content, Markup, element, number
 from ald.report.model import Card, Report
 from ald.report.svg import Axis, circle, fitted, line, picture, round_ticks, text
-from ald.report.words import confidence, percent, signed
+from ald.report.words import confidence, percent, signed, unsigned
 
 _LABEL, _GAP, _HEAD, _FOOT = 22.0, 16.0, 40.0, 26.0
 # The height of a rate: more where its name stands above it.
@@ -61,12 +61,13 @@ def _frame(report: Report, psi: Axis, rate: Axis, bottom: float, width: float) -
     level = report.cards[0].finding.interval_level
     wide = width > 500
     parts: list[Content] = [
-        text(0, 14, "Disparity psi", class_="strong"),
+        text(0, 14, "Gap in points", class_="strong"),
         text(0, 30, f"with {confidence(level)} interval" + ("; dot area: people" if wide else ""), class_="soft"),
         text(rate.start - 6, 14, "Rates", class_="strong"),
         text(rate.start - 6, 30, "● inside  ○ compared with" if wide else "● in  ○ out", class_="soft"),
     ]
-    for axis, written in ((psi, _psi_tick), (rate, lambda value: f"{value:.0%}")):
+    means = all(len(card.notion.rates) > 1 for card in report.cards)
+    for axis, written in ((psi, _mean_tick if means else _psi_tick), (rate, lambda value: f"{value:.0%}")):
         for tick in _ticks(axis, width):
             parts.append(text(axis(tick), bottom + 16, written(tick), class_="soft", text_anchor="middle"))
     return parts
@@ -77,7 +78,11 @@ def _ticks(axis: Axis, width: float) -> list[float]:
 
 
 def _psi_tick(value: float) -> str:
-    return "0" if value == 0 else f"{value:+.2f}".removesuffix("0").removesuffix(".0")
+    return "0" if value == 0 else f"{100 * value:+.1f}".removesuffix(".0")
+
+
+def _mean_tick(value: float) -> str:
+    return _psi_tick(value).removeprefix("+")
 
 
 def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
@@ -114,9 +119,14 @@ def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[
     return parts
 
 
+def _gap(card: Card) -> str:
+    """psi in points; the mean of several rates has no sign."""
+    return signed(card.finding.psi) if len(card.notion.rates) == 1 else unsigned(card.finding.psi)
+
+
 def _description(cards: tuple[Card, ...]) -> str:
     return " ".join(
-        f"{card.rank}: {card.criterion}: psi {signed(card.finding.psi)}, {card.finding.size:,} people, "
+        f"{card.rank}: {card.criterion}: gap {_gap(card)} points, {card.finding.size:,} people, "
         + ", ".join(
             f"{rate.name} {percent(card.finding.rates_inside[rate.key])} against "
             f"{percent(card.finding.rates_outside[rate.key])}"

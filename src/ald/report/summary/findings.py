@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.report.model import FindingReport
-from ald.report.summary.sentences import certainty, magnitude, statement
+from ald.report.summary.sentences import certainty, magnitude, state
 from ald.report.summary.table import make_brief_table
 from ald.report.trees import Tree, tree_of
 from ald.results.finding import Finding
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 def summarise_finding(finding: Finding, audit: Audit) -> FindingReport:
     """The finding in words and numbers."""
-    said = statement(finding, audit)
     return FindingReport(
-        headline=f"{said[0].upper()}{said[1:]}.",
+        headline=state(finding, audit),
         sentences=(magnitude(finding, audit), certainty(finding, audit)),
         table=make_brief_table(audit, (finding,)),
         has_tree=finding.tree is not None,
