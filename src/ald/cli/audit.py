@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ald.cli.files import check_outputs
-from ald.cli.options import FORMATS, format_option, output_options, parse_options, read_config, table_options
+from ald.cli.options import (
+    FORMATS,
+    format_option,
+    identity_options,
+    output_options,
+    parse_options,
+    read_config,
+    table_options,
+)
 from ald.cli.terminal import show, show_progress
 from ald.errors import SettingError
 
@@ -60,9 +68,15 @@ def _audit(
     config: str | None,
     format_: str,
     output: tuple[str, ...],
+    title: str | None,
+    notes: str | None,
+    date: str | None,
     profile: str | None = None,
     **options: Any,
 ) -> None:
+    from ald.report.identity import identify
+
+    identity = identify(title, notes, date)
     settings = read_config(config, command) | parse_options(command, options)
     if assess_on is None:
         settings["data"] = file
@@ -72,22 +86,25 @@ def _audit(
         settings["split"] = (file, assess_on)
     check_outputs(output, [file, *([] if assess_on is None else [assess_on])])
     columns = settings.pop("columns", None)
-    show(_run(settings, profile=profile, columns=columns), format_, output)
+    show(_run(settings, profile=profile, columns=columns), format_, output, identity)
 
 
 @click.command()
 @format_option(FORMATS)
 @click.option("-o", "--output", multiple=True, type=click.Path(), help="Also write a report; format by ending.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
-def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
+@identity_options
+def demo(format_: str, output: tuple[str, ...], seed: int, **identity: Any) -> None:
     """Audit the embedded data set, graduate admissions at Berkeley in 1973: plainly, and given the department.
 
     Reports, and formats other than the table, are of the audit given the department.
     """
     from ald.datasets import load_berkeley
+    from ald.report.identity import identify
     from ald.report.terminal import print_named, print_report
 
     check_outputs(output, [])
+    told = identify(**identity)
     settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
     given = _run(settings | {"given": "department", "named_groups": "gender = female"})
     if format_ == "table":
@@ -95,7 +112,7 @@ def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
         print_report(_run(settings).report(), brief=True)
         click.echo("\nDepartments differ. Are women treated differently when compared within their department?\n")
         print_named(given.report())
-    show(given, None if format_ == "table" else format_, output)
+    show(given, None if format_ == "table" else format_, output, told)
 
 
 def _run(settings: dict[str, Any], **profile: Any) -> Audit:

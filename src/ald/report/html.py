@@ -105,13 +105,26 @@ def _header(report: Report) -> Markup:
     return element(
         "header",
         element(
-            "p", element("span", "ALD", class_="mark"), f"{report.title} · {_cut(report.notions, 80)}", class_="eyebrow"
+            "p",
+            element("span", "ALD", class_="mark"),
+            f"{_cut(report.title, 160)} · {_cut(report.notions, 80)}",
+            class_="eyebrow",
         ),
+        element("p", " · ".join(_cut(text, 120) for text in report.made), class_="made"),
         element("h1", _headline(report), class_="long" if len(report.headline) > _HEADLINE else None),
         element("div", [element("p", sentence) for sentence in report.lead], class_="lead"),
         element("p", report.limitation, class_="limitation"),
+        _notes(report),
         _warnings(report),
     )  # fmt: skip
+
+
+def _notes(report: Report) -> Markup | None:
+    """The auditor's own notes."""
+    if not report.notes:
+        return None
+    notes = [element("p", note) for note in report.notes]
+    return element("div", element("p", element("strong", "Notes")), notes, class_="notes", role="note")
 
 
 def _figures(report: Report) -> Markup:
@@ -156,7 +169,9 @@ def _groups(report: Report) -> Markup:
         element("div", element("h2", "Groups found", id="groups"), switch, class_="headed"),
         element("p", report.result),
         element(
-            "figure", at_two_widths(lambda width: draw_groups(report, width), _WIDE, _NARROW), class_="picture ranked"
+            "figure",
+            at_two_widths(lambda width: draw_groups(report.cards, width), _WIDE, _NARROW),
+            class_="picture ranked",
         ),
         _legend(),
         _table(report.table, class_="ranking", labelled=True, cards=report.cards),

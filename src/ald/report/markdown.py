@@ -86,8 +86,8 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     if isinstance(heading, bool) or not isinstance(heading, int) or not 1 <= heading <= 4:
         raise SettingError(f"heading must be a level from 1 to 4, not {heading!r}")
     title = "#" * heading
-    lines = [f"{title} {escape(report.title)}", "", f"**{escape(report.headline)}**", ""]
-    lines += _paragraphs((*report.lead, report.limitation))
+    lines = [f"{title} {escape(report.title)}", "", *_paragraphs((" · ".join(report.made),))]
+    lines += [f"**{escape(report.headline)}**", "", *_paragraphs((*report.lead, *report.notes, report.limitation))]
     if report.giveaways is not None:
         lines += _section(report.giveaways, title)
     lines += [f"{title}# {report.groups_title}", ""]

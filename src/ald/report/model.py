@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -144,6 +145,7 @@ class Report:
     is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what. has_trees:
     whether trees grew.
     giveaways: the columns that give the outcome away, shown before the groups; None if none does.
+    made, day, notes: the file that was audited, the day and the version, as words; the day itself; the auditor's notes.
     group: the words of the headline that say who the group is; empty where it names none.
     overview: what stands beside the groups: every attribute's own gap, and what the audit could have seen.
     table, brief: the listed groups with every number in a column of its own, and in few columns.
@@ -154,6 +156,9 @@ class Report:
     """
 
     title: str
+    made: tuple[str, ...]
+    day: date
+    notes: tuple[str, ...]
     headline: str
     group: str
     lead: tuple[str, ...]

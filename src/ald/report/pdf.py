@@ -25,7 +25,7 @@ from ald.report.words import COLOURS, percent, share_interval, shortened, signed
 
 STANDARDS = ["a-2b", "ua-1"]
 
-# Same audit, same bytes: the time that every document carries, and that PDF/A asks for.
+# The time of what is only set to find out which characters there are.
 _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
 
 # Widths of pictures in pixels: the text of a page is 166 mm wide, and pixels are 0.75 pt.
@@ -43,14 +43,18 @@ _RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
 
 def to_pdf(report: Report) -> bytes:
     """The document. Same report, same bytes, as long as the built-in fonts know all its characters."""
-    return _compiled(_source("report.typ"), json.dumps(_content(report), ensure_ascii=False, allow_nan=False))
+    content = json.dumps(_content(report), ensure_ascii=False, allow_nan=False)
+    return _compiled(_source("report.typ"), content, datetime(*report.day.timetuple()[:3], tzinfo=UTC))
 
 
 def _content(report: Report) -> dict[str, Any]:
     """What the template sets: texts, tables as texts, and pictures."""
     cards = report.cards
     return {
-        "title": report.title,
+        "title": _cut(report.title, _HEADLINE),
+        "made": _cut(" · ".join(report.made), _HEADLINE),
+        "day": [report.day.year, report.day.month, report.day.day],
+        "notes": [_cut(note) for note in report.notes],
         "document-title": _cut(f"{report.title}: {report.group}" if report.group else report.title, _NAME),
         "notions": _cut(report.notions, _NAME),
         "headline": _cut(report.headline, _HEADLINE),
@@ -62,7 +66,7 @@ def _content(report: Report) -> dict[str, Any]:
         "giveaways": None if report.giveaways is None else _section(report.giveaways),
         "groups-title": report.groups_title,
         "result": visible(report.result),
-        "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
+        "groups-picture": _picture(draw_groups(cards, _WIDTH)) if cards else None,
         "table": _table(report.table),
         "nothing": [] if cards or not report.is_search else
                    ["What the audit could have seen, and how it was done, follows."],
@@ -107,8 +111,7 @@ def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
     """A picture with its size and its description in words; `unused` is cut off at the bottom."""
     root = ElementTree.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
-    # Typst's reader of SVG knows whole hundreds of weights only.
-    text = standalone(svg).replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
+    text = _known_to_typst(standalone(svg))
     sizes = 'viewBox="0 0 {0} {1}" width="{0}" height="{1}"'
     whole, kept = (sizes.format(number(width), number(bottom)) for bottom in (height, height - unused))
     text = text.replace(whole, kept, 1)
@@ -175,11 +178,29 @@ def _numbers(card: Card) -> dict[str, Any]:
     return {"title": f"Group {card.rank}: {_cut(card.criterion, _NAME)}", "tables": tables}
 
 
+def to_png(svg: str) -> bytes:
+    """A picture as pixels, two for each of its own. Same picture, same bytes, with the same fonts."""
+    width = float(ElementTree.fromstring(svg).get("width", "1"))
+    compiled: bytes = _compiler("PNG pictures").compile(
+        _source("picture.typ"),
+        sys_inputs={"svg": _known_to_typst(svg), "width": f"{width * 0.75:g}"},
+        ignore_system_fonts=False,
+        format="png",
+        ppi=192.0,
+    )
+    return compiled
+
+
+def _known_to_typst(svg: str) -> str:
+    """The picture without what only pages and pointers need, and in the whole hundreds of weights that Typst knows."""
+    return svg.replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
+
+
 def _source(name: str) -> bytes:
     return resources.files("ald.report").joinpath(f"templates/{name}").read_bytes()
 
 
-def _compiled(source: bytes, data: str) -> bytes:
+def _compiled(source: bytes, data: str, time: datetime) -> bytes:
     """The document of this data. Characters that no font has are written as escapes.
 
     The fonts that come with Typst serve alone if they can; otherwise those of the machine help out.
@@ -191,7 +212,7 @@ def _compiled(source: bytes, data: str) -> bytes:
         missing = _without_glyph(missing, system=True)
     while True:
         try:
-            return _run(source, data.translate(_escapes(missing)), system=system)
+            return _run(source, data.translate(_escapes(missing)), system=system, time=time)
         except _compiler().TypstError as error:
             # Marks that combine with other letters may be known by themselves and fail beside them.
             found = _unknown(error) & strange - missing
@@ -236,20 +257,20 @@ def _escapes(characters: set[str]) -> dict[int, str]:
     return {ord(c): json.dumps(c.encode("unicode_escape").decode())[1:-1] for c in characters}
 
 
-def _compiler() -> Any:
+def _compiler(what: str = "PDF reports") -> Any:
     try:
         import typst
     except ImportError:
-        raise needed_extra("PDF reports", "pdf") from None
+        raise needed_extra(what, "pdf") from None
     return typst
 
 
-def _run(source: bytes, data: str, *, system: bool, standards: list[str] = STANDARDS) -> bytes:
+def _run(source: bytes, data: str, *, system: bool, standards: list[str] = STANDARDS, time: datetime = _EPOCH) -> bytes:
     document: bytes = _compiler().compile(
         source,
         sys_inputs={"report": data},
         ignore_system_fonts=not system,
         pdf_standards=standards,
-        timestamp=_EPOCH,
+        timestamp=time,
     )
     return document

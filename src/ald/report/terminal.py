@@ -23,8 +23,10 @@ def print_report(report: Report, *, brief: bool = False) -> None:
     """Prints the first screen and, unless it should be brief, what was done."""
     console = open_console()
     width = _width(console)
-    verdict, *blocks = first_screen(report, width, brief=brief)
-    console.print(verdict, style="bold", soft_wrap=True)
+    blocks = list(first_screen(report, width, brief=brief))
+    if not brief:
+        console.print(blocks.pop(0), style="dim", soft_wrap=True)
+    console.print(blocks.pop(0), style="bold", soft_wrap=True)
     for block in blocks:
         console.print(f"\n{block}", soft_wrap=True)
     if brief:

@@ -31,8 +31,11 @@ def first_screen(report: Report, width: int, *, brief: bool = False) -> Iterator
     def filled(text: str) -> str:
         return textwrap.fill(visible(text), width)
 
+    if not brief:
+        yield filled(" · ".join((report.title, *report.made)))
     yield filled(report.headline)
-    if not brief and report.lead:
+    if not brief:
+        yield from (filled(note) for note in report.notes)
         yield filled(" ".join(report.lead))
     if report.giveaways is not None:
         yield section_text(report.giveaways, width)

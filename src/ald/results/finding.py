@@ -128,14 +128,20 @@ class Finding:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
         return f"<Finding {self.criterion}: psi {psi}, {self.size:,} people, adjusted {p_text(self.log10_p_adjusted)}>"
 
+    def plot(self) -> Any:
+        """The gap with its interval, and the rates inside and outside, as a picture: `.save("x.png")` or `"x.svg"`."""
+        return self._at_home("can be drawn").plot(self)
+
+    def plot_along(self, attribute: str | None = None, rate: str | None = None) -> Any:
+        """The rates of everyone along an attribute of a listed group as a picture; by default the first of each."""
+        return self._at_home("can be drawn").plot_along(self, attribute, rate)
+
     def plot_tree(self, levels: int | None = 3) -> Any:
         """The search tree with the node that proposed the group, or comes closest to it, as a picture (SVG).
 
         levels: how many splits deep; None for the whole tree. The way to the group is drawn to its end.
         """
-        if self._home is None:
-            raise SettingError("this finding stands alone; groups and candidates of an audit know their trees")
-        return self._home.plot_tree(self, levels)
+        return self._at_home("know their trees").plot_tree(self, levels)
 
     def as_sensitive_feature(self, data: Any) -> AnyArray:
         """Per row of the data the group in words, or "everyone else", as Fairlearn takes sensitive features."""
@@ -143,6 +149,11 @@ class Finding:
 
     def _repr_html_(self) -> str | None:
         return None if self._home is None else str(self._home.finding_html(self))
+
+    def _at_home(self, what: str) -> Any:
+        if self._home is None:
+            raise SettingError(f"this finding stands alone; groups and candidates of an audit {what}")
+        return self._home
 
     @property
     def _home(self) -> Any:

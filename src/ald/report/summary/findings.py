@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.report.model import FindingReport
-from ald.report.summary.sentences import certainty, magnitude, state
+from ald.report.pictures.groups import Alone
+from ald.report.summary.sentences import certainty, magnitude, question, state
 from ald.report.summary.table import make_brief_table
 from ald.report.trees import Tree, tree_of
+from ald.report.words import readable
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -21,6 +23,16 @@ def summarise_finding(finding: Finding, audit: Audit) -> FindingReport:
         sentences=(magnitude(finding, audit), certainty(finding, audit)),
         table=make_brief_table(audit, (finding,)),
         has_tree=finding.tree is not None,
+    )
+
+
+def alone(finding: Finding, audit: Audit) -> Alone:
+    """The finding as a picture of it needs it."""
+    return Alone(
+        criterion=str(readable(finding.criterion)),
+        about=question(finding.notion, finding.outcome, audit).removeprefix(" for "),
+        finding=finding,
+        notion=audit.notion_of(finding),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ald._core.version import __version__
+from ald.report.identity import Identity
 from ald.report.model import Figure, Report
 from ald.report.summary import everyone
 from ald.report.summary.cards import make_cards
@@ -26,10 +28,14 @@ if TYPE_CHECKING:
 CANDIDATES = 200
 
 
-def summarise(audit: Audit) -> Report:
+def summarise(audit: Audit, identity: Identity) -> Report:
     """The audit in words, numbers and tables."""
+    file = [] if audit.input_name is None else [audit.input_name]
     return Report(
-        title="Audit for disparities",
+        title=identity.title,
+        made=(*file, identity.day_words, f"ALD {__version__}"),
+        day=identity.day,
+        notes=identity.notes,
         headline=verdict_beside(audit),
         group=group_words(audit.groups[0].criterion) if audit.groups else "",
         lead=tuple(lead(audit)),
