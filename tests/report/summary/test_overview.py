@@ -40,7 +40,7 @@ def test_many_attributes_are_folded() -> None:
     assert shown.more is not None
     assert len(shown.table.rows) == ATTRIBUTES
     assert len(shown.more.rows) == ATTRIBUTES + 5
-    assert "5 attributes with smaller gaps are among all levels" in shown.paragraphs[1]
+    assert shown.paragraphs[1] == "5 more attributes with smaller gaps are not among these."
 
 
 def test_several_questions_are_told_apart() -> None:

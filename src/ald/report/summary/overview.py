@@ -26,7 +26,7 @@ def show_gaps(audit: Audit) -> Section | None:
         return None
     first = gaps.largest()
     left = len(first) - ATTRIBUTES
-    more = [f"{count(left, 'attribute')} with smaller gaps {'is' if left == 1 else 'are'} among all levels below."]
+    more = [f"{count(left, 'more attribute')} with smaller gaps {'is' if left == 1 else 'are'} not among these."]
     whole = len(gaps) > min(len(first), ATTRIBUTES)
     return Section(
         key="gaps",
