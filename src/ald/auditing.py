@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -147,7 +148,9 @@ def audit_with(
         query=asked.source.query,
         file=asked.file,
     )
-    return replace(audited, profile=counted)
+    files = [each for each in map(seen, parts) if each is not None]
+    name = " and ".join(os.path.basename(each.path) for each in files) if len(files) == len(parts) else None
+    return replace(audited, profile=counted, input_name=name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

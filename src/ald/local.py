@@ -12,7 +12,7 @@ from ald.data.coded import AuditData
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extended
-from ald.groups.membership import Leaves
+from ald.groups.membership import Leaves, member_mask
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.options import AuditConfig
@@ -62,6 +62,10 @@ class LocalRows:
         return LocalHalves.of(
             self.prepared.data, self.prepared.given, self.config, seed, self.threads, self.memory_limit
         )
+
+    def searched(self, halving: Halving, criteria: Sequence[CodedCriterion]) -> list[int]:
+        d1 = halving.d1
+        return [d1.people(member_mask(criterion, d1)) for criterion in criteria]
 
     def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         return stability(halvings, self.prepared.data) if len(halvings) > 1 else {}

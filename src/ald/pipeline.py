@@ -39,6 +39,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
+from ald.results.listed import listed_in_d1
 from ald.results.mode import HALVES, NAMED, Mode
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
@@ -283,7 +284,14 @@ def report(
             significant=(),
         )
     first = halvings[0]
-    results = Results(config=config, attributes=first.d1.attributes, split=first, stability=rows.stability(halvings))
+    in_d1 = partial(rows.searched, first)
+    results = Results(
+        config=config,
+        attributes=first.d1.attributes,
+        split=first,
+        stability=rows.stability(halvings),
+        searched=listed_in_d1(first, in_d1),
+    )
     groups = results.listed()
     summary = _with_warnings(_with_halves(rows.summary, first, config), (*groups, *named), config)
     details = rows.details(first)
@@ -292,7 +300,7 @@ def report(
         config=config,
         mode=mode,
         data_summary=summary,
-        giveaways=list_giveaways(first, config),
+        giveaways=list_giveaways(first, config, in_d1),
         groups=groups,
         named_groups=named,
         forest=first.forest.with_attributes(first.d1.attributes),

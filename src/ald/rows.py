@@ -57,6 +57,9 @@ class Rows(Protocol):
     def halves(self, seed: np.random.SeedSequence) -> Halves:
         """A random halving, or the data's own."""
 
+    def searched(self, halving: Halving, criteria: Sequence[CodedCriterion]) -> list[int]:
+        """How many people of D1 satisfy each of these criteria."""
+
     def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         """With several halvings, per listed group of the first: the share of all that list an equivalent group."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ald
-import ald.results.finding
+import ald.report.words
 from tests.flat import audit_flat
 from tests.tables import decisions, people, write_csv
 
@@ -22,14 +22,15 @@ def test_demo(run: Any, tmp_path: Path) -> None:
     """The demo shows departments first, then women given the department, and writes reports of the latter."""
     result = run("demo", "-o", tmp_path / "x.json", "-o", tmp_path / "x.md")
     assert result.code == 0
-    plain, given = result.out.split("Are women treated differently given the department?")
+    plain, given = result.out.split("Are women treated differently when compared within their department?")
     assert "department in {A, B}" in plain
-    assert "no group was found with a significant disparity" in given
+    assert "gender = female   1,835  30.4% / 44.5%  -14.2" in plain
     told = " ".join(given.split())
-    assert "Named group gender = female: psi +0.018" in told
-    assert "corrected p 0.22: not significant (1,835 people" in told
-    assert "Unadjusted psi: -0.142; adjusted: +0.018." in told
-    assert "given department = A: selection 82.4% against 62.1% (+0.203)" in told
+    assert "Named group gender = female: +1.8 points" in told
+    assert "corrected p = 0.22: not significant (1,835 people" in told
+    assert "Unadjusted gap: -14.2 points; adjusted: +1.8 points." in told
+    assert "department = A 108 825 82.4% 62.1% +20.3" in told
+    assert len(result.out.splitlines()) <= 45
     expected = ald.audit(
         ald.datasets.load_berkeley(),
         outcome="admitted",
@@ -76,7 +77,7 @@ class TestFormats:
         audit = ald.audit(file, outcome="y", search=ald.Search(trees=3))
         assert audit.groups
         for finding in audit.groups:
-            assert ald.results.finding.p_text(finding.log10_p_adjusted).removeprefix("p = ") in result.out
+            assert ald.report.words.p_value(finding.log10_p_adjusted) in result.out
             assert f"{finding.size:,}" in result.out
         assert max(map(len, result.out.splitlines())) <= 80
 

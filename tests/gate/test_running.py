@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from ald.errors import SettingError
-from ald.gate.running import judge_data, run_checks, today
+from ald.gate.running import judge_data, run_checks
 from tests.gate.people import decisions
-
-
-def test_today_is_that_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SOURCE_DATE_EPOCH wins over the clock, so that a check can be repeated."""
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    assert today() == date(1970, 1, 2)
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
-    with pytest.raises(SettingError, match="SOURCE_DATE_EPOCH must be a number"):
-        today()
 
 
 def test_all_checks_run_or_those_that_are_named(tmp_path: Path) -> None:

@@ -56,22 +56,26 @@ def test_sections_come_back() -> None:
     audit = two_rates()
     report = audit.report()
     workbook = read(audit)
-    for section in report.sections:
-        if section.table is None:
+    sections = (*report.overview, *report.sections)
+    for section in sections:
+        table = section.more or section.table
+        if table is None:
             continue
         header, *body = rows(workbook[section.title])
-        assert header == [column.header for column in section.table.columns]
-        assert len(body) == len(section.table.rows)
+        assert header == [column.header for column in table.columns]
+        assert len(body) == len(table.rows)
+    gaps = rows(workbook["Every attribute by itself"])[1:]
+    psi = [column.key for column in (report.overview[0].more or report.table).columns].index("psi")
+    assert [row[psi] for row in gaps] == [100 * (gap.psi or 0.0) for gap in audit.gaps.rows]
     assert rows(workbook["Data"])[1:] == [
         [entry.name, entry.kind, entry.distinct, entry.missing] for entry in audit.data_summary.attributes
     ]
     seen = rows(workbook["What the audit could have seen"])[1:]
-    assert [row[2] for row in seen] == [entry.psi if entry.psi is not None else "not detectable" for entry in
-                                        audit.detectable]  # fmt: skip
-    assert [row[1] for row in seen] == [round(entry.share * audit.data_summary.rows_assess) for entry in
-                                        audit.detectable]  # fmt: skip
+    assert [row[1:] for row in seen] == [
+        [100 * entry.psi if entry.psi is not None else "none" for entry in audit.detectable]
+    ]
     notes = rows(workbook["Notes"])[1:]
-    assert notes == [[section.title, text] for section in report.sections for text in section.paragraphs]
+    assert notes == [[section.title, text] for section in sections for text in section.paragraphs]
     summary = [row[1] for row in rows(workbook["Summary"])]
     assert {report.headline, report.result, report.limitation, audit.n_candidates} <= set(summary)
 
@@ -133,7 +137,9 @@ def test_names_of_sheets() -> None:
     table = report.section("settings").table
     titles = ["a" * 40, "A" * 40, "x/y:[z]*?\\'", "''", "Findings"]
     more = tuple(replace(report.section("settings"), key=title, title=title, table=table) for title in titles)
-    names = openpyxl.load_workbook(io.BytesIO(to_excel(replace(report, _sections=lambda: more)))).sheetnames
+    names = openpyxl.load_workbook(
+        io.BytesIO(to_excel(replace(report, overview=(), _sections=lambda: more)))
+    ).sheetnames
     assert names == ["Summary", "Findings", "Candidates", "a" * 31, "A" * 29 + " 2", "x y  z", "Sheet", "Findings 2",
                      "Notes"]  # fmt: skip
 

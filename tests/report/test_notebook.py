@@ -70,7 +70,7 @@ def test_nothing_found() -> None:
     audit = ald.audit(
         {"x": ["a", "b", "b", "a"] * 50, "y": [0, 1] * 100}, outcome="y", search=ald.Search(trees=1), level=1e-9
     )
-    assert "no group was found" in audit._repr_html_()
+    assert "No significant disparity found." in audit._repr_html_()
 
 
 @pytest.mark.parametrize("word", ["<script>alert(1)</script>", "</style><b>x", "\u202eright", "x" * 5000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ald.errors import SettingError
 from ald.report.markup import element
 from ald.report.svg import Axis, Picture, fitted, path, picture, round_ticks, standalone
 
@@ -62,5 +64,19 @@ def test_picture_objects(tmp_path: Path) -> None:
     shown = Picture("<svg></svg>")
     assert (str(shown), shown._repr_svg_()) == ("<svg></svg>", "<svg></svg>")
     assert "save" in repr(shown)
-    shown.save(str(tmp_path / "x.svg"))
+    shown.save(tmp_path / "x.svg")
     assert (tmp_path / "x.svg").read_text() == "<svg></svg>"
+    with pytest.raises(SettingError, match=r"Known: \.svg, \.png"):
+        shown.save(tmp_path / "x.jpg")
+
+
+def test_a_picture_as_png(tmp_path: Path) -> None:
+    """Two pixels for each of the picture's own, and the same bytes for the same picture."""
+    pytest.importorskip("typst")
+    svg = standalone(picture(120, 40, "A", "b", element("circle", cx=20.0, cy=20.0, r=10.0, class_="above")))
+    shown = Picture(svg)
+    shown.save(tmp_path / "x.png")
+    content = (tmp_path / "x.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert struct.unpack(">II", content[16:24]) == (240, 80)
+    assert shown.to_png() == content

@@ -71,14 +71,14 @@ def test_nothing_found() -> None:
     columns["y"] = [i % 2 for i in range(600)]
     audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2), level=1e-12)
     assert audit.groups == ()
-    assert "no group was found with a significant disparity" in str(audit)
-    assert "Smallest |psi| that these tests find with 80% power in a group of: 1% of people: " in unwrapped(str(audit))
-    assert "Smallest |psi| that these tests find" in audit.to_markdown()
+    assert "No significant disparity found." in str(audit)
+    assert "The smallest gap, in points, that the tests find in four of five cases" in unwrapped(str(audit))
+    assert "Smallest gap that would be found" in audit.to_markdown()
     assert len(audit.to_csv().splitlines()) == 1
 
 
 def test_numbers_in_words() -> None:
     """Undefined numbers are called so."""
-    assert (signed(0.1234), signed(None)) == ("+0.123", "undefined")
+    assert (signed(0.1234), signed(None)) == ("+12.3", "undefined")
     assert (plain(1.5, 1), plain(None), percent(0.5), percent(None)) == ("1.5", "undefined", "50.0%", "undefined")
-    assert (interval((0.1, 0.2)), interval((None, 0.2))) == ("+0.100 to +0.200", "undefined")
+    assert (interval((0.1, 0.2)), interval((None, 0.2))) == ("10.0 to 20.0", "undefined")

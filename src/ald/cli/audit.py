@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ald.cli.files import check_outputs
-from ald.cli.options import FORMATS, format_option, output_options, parse_options, read_config, table_options
+from ald.cli.options import (
+    FORMATS,
+    format_option,
+    identity_options,
+    output_options,
+    parse_options,
+    read_config,
+    table_options,
+)
 from ald.cli.terminal import show, show_progress
 from ald.errors import SettingError
 
@@ -60,9 +68,15 @@ def _audit(
     config: str | None,
     format_: str,
     output: tuple[str, ...],
+    title: str | None,
+    notes: str | None,
+    date: str | None,
     profile: str | None = None,
     **options: Any,
 ) -> None:
+    from ald.report.identity import identify
+
+    identity = identify(title, notes, date)
     settings = read_config(config, command) | parse_options(command, options)
     if assess_on is None:
         settings["data"] = file
@@ -72,7 +86,7 @@ def _audit(
         settings["split"] = (file, assess_on)
     check_outputs(output, [file, *([] if assess_on is None else [assess_on])])
     columns = settings.pop("columns", None)
-    show(_run(settings, profile=profile, columns=columns), format_, output)
+    show(_run(settings, profile=profile, columns=columns), format_, output, identity)
 
 
 @click.command()
@@ -81,25 +95,26 @@ def _audit(
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of all random numbers: same seed, same result."
 )
-def demo(format_: str, output: tuple[str, ...], seed: int) -> None:
+@identity_options
+def demo(format_: str, output: tuple[str, ...], seed: int, **identity: Any) -> None:
     """Audit the embedded data set, graduate admissions at Berkeley in 1973: as it is, and given the department.
 
     Reports, and formats other than the table, are of the audit given the department.
     """
     from ald.datasets import load_berkeley
-    from ald.report.terminal import print_report
+    from ald.report.identity import identify
+    from ald.report.terminal import print_named, print_report
 
     check_outputs(output, [])
-    click.echo(
-        "Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?",
-        err=True,
-    )
+    told = identify(**identity)
     settings = {"data": load_berkeley(), "outcome": "admitted", "favourable": "yes", "seed": seed}
+    given = _run(settings | {"given": "department", "named_groups": "gender = female"})
     if format_ == "table":
+        click.echo("Graduate admissions at Berkeley, 1973: 4,526 applicants, six departments. Who was admitted?\n")
         print_report(_run(settings).report(), brief=True)
-        click.echo("Departments differ, which nobody doubted. Are women treated differently given the department?\n")
-    given = {"given": "department", "named_groups": "gender = female"}
-    show(_run(settings | given), format_, output)
+        click.echo("\nDepartments differ. Are women treated differently when compared within their department?\n")
+        print_named(given.report())
+    show(given, None if format_ == "table" else format_, output, told)
 
 
 def _run(settings: dict[str, Any], **profile: Any) -> Audit:

@@ -28,13 +28,23 @@ def table_options(command: Command, required: Collection[str] = ()) -> Callable[
 
 
 def output_options(function: Decorated) -> Decorated:
-    """Where settings come from, what is printed, and what is written."""
-    return _decorator([
+    """Where settings come from, what is printed, and what is written, with which title."""
+    return identity_options(_decorator([
         click.option("--config", type=click.Path(), help="TOML file with these options; the command line wins."),
         format_option(FORMATS),
         click.option("-o", "--output", multiple=True, type=click.Path(),
                      help="Also write a report; its ending is the format: .html, .pdf, .xlsx, .md, .csv, .json, .txt. "
                      "May be repeated."),
+    ])(function))  # fmt: skip
+
+
+def identity_options(function: Decorated) -> Decorated:
+    """Which report this is: no options of the audit."""
+    return _decorator([
+        click.option("--title", metavar="TEXT", help="Title of the reports.  [default: Audit for disparities]"),
+        click.option("--notes", metavar="TEXT", help="The auditor's own notes in the reports."),
+        click.option("--date", metavar="DAY", help="Day of the reports, such as 2026-11-30.  [default: that of "
+                     "SOURCE_DATE_EPOCH, or today]"),
     ])(function)  # fmt: skip
 
 

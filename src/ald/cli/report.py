@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
 from ald.cli.files import check_kept
+from ald.cli.options import identity_options
 from ald.errors import InputError
 
 
@@ -23,7 +25,8 @@ from ald.errors import InputError
 @click.option(
     "--data", type=click.Path(), help="The file that was audited. The report then shows its SHA-256 as it is now."
 )
-def report(document: str, output: tuple[str, ...], data: str | None) -> None:
+@identity_options
+def report(document: str, output: tuple[str, ...], data: str | None, **identity: Any) -> None:
     """Write reports of an earlier audit from its JSON DOCUMENT.
 
     \b
@@ -35,9 +38,11 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     from ald.data.inputs.fingerprint import sha256
     from ald.groups.criterion import visible
     from ald.report.files import check_targets, write_report
+    from ald.report.identity import identify
     from ald.results.audit import Audit
 
     check_targets(output)
+    told = identify(**identity)
     for path in output:
         check_kept(path, document, "document")
     for source in (document, data):
@@ -45,7 +50,8 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
             raise InputError(f"there is no file {source!r}")
     with open(document, "rb") as file:
         result = Audit.from_json(file.read())
-    result = replace(result, input_sha256=None if data is None else sha256(data))
+    if data is not None:
+        result = replace(result, input_name=os.path.basename(data), input_sha256=sha256(data))
     for path in output:
-        write_report(result, path)
+        write_report(result, path, told)
         click.echo(f"Wrote {visible(path)}", err=True)

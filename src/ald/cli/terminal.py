@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from ald.report.identity import Identity
     from ald.results.audit import Audit
 
 
@@ -43,16 +45,23 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
         yield update
 
 
-def show(result: Audit, format_: str, output: tuple[str, ...]) -> None:
+def show(result: Audit, format_: str | None, output: tuple[str, ...], identity: Identity) -> None:
+    """Writes the reports, and prints the result in a format, if there is one."""
     from ald.groups.criterion import visible
     from ald.report.files import write_report
+    from ald.report.markdown import to_markdown
+    from ald.report.summary.report import summarise
     from ald.report.terminal import print_report
 
     for path in output:
-        write_report(result, path)
+        write_report(result, path, identity)
         click.echo(f"Wrote {visible(path)}", err=True)
     if format_ == "table":
-        print_report(result.report())
-    else:
-        text = {"json": result.to_json, "csv": result.to_csv, "markdown": result.to_markdown}[format_]()
-        click.echo(text, nl=False)
+        print_report(summarise(result, identity))
+    elif format_ is not None:
+        texts: dict[str, Callable[[], str]] = {
+            "json": result.to_json,
+            "csv": result.to_csv,
+            "markdown": partial(to_markdown, summarise(result, identity)),
+        }
+        click.echo(texts[format_](), nl=False)

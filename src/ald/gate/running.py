@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from ald.errors import SettingError, nearest
 from ald.gate.policy import FILES, Check, make_check, read_policy
 from ald.gate.verdict import Verdict, judge
-
-
-def today() -> date:
-    """The day on which accepted groups have to hold: that of SOURCE_DATE_EPOCH, or else of the clock."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is None:
-        return date.today()
-    try:
-        return datetime.fromtimestamp(int(epoch), UTC).date()
-    except (ValueError, OverflowError, OSError):
-        raise SettingError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {epoch!r}") from None
+from ald.report.identity import today
 
 
 def run_checks(

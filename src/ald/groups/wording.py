@@ -27,7 +27,7 @@ def readable(criterion: Criterion) -> str:
 def readable_condition(condition: Condition) -> str:
     """The same of one condition."""
     if isinstance(condition, Interval):
-        return str(_with_round_bounds(condition))
+        return str(with_round_bounds(condition))
     if len(condition.levels) <= _MOST:
         return str(condition)
     first = ", ".join(
@@ -37,7 +37,8 @@ def readable_condition(condition: Condition) -> str:
     return f"{quote(condition.attribute)} {'not in' if condition.negated else 'in'} {{{number} levels: {first}, ...}}"
 
 
-def _with_round_bounds(condition: Interval) -> Interval:
+def with_round_bounds(condition: Interval) -> Interval:
+    """The condition with bounds of few decimals."""
     if condition.kind != "numeric":
         return condition
     lower, upper = (None if bound is None else _rounded(bound) for bound in (condition.lower, condition.upper))

@@ -199,14 +199,15 @@ class CountMembers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountGroups:
-    """Counts per cell of the people of D2 who satisfy every one of some criteria; keys are the criteria."""
+    """Counts per cell of the people of a half who satisfy every one of some criteria; keys are the criteria."""
 
     partition: Partition
     criteria: tuple[CodedCriterion, ...]
+    half: int = 1
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
-        d2 = self.partition.half(blocks, 1)
-        return _sparse(count_members(self.criteria, self.partition.view(d2)))
+        people = self.partition.half(blocks, self.half)
+        return _sparse(count_members(self.criteria, self.partition.view(people)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

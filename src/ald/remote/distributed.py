@@ -160,6 +160,11 @@ class RemoteRows:
         """Those that hashes draw, from the audit's own seed."""
         return self._halves
 
+    def searched(self, halving: Halving, criteria: Sequence[CodedCriterion]) -> list[int]:
+        """By one more job, if there are any criteria."""
+        counts = self._halves.count_members(criteria, self._halves.partition, half=0)
+        return [int(n) for n in counts.sum(axis=1)]
+
     def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         """There is one halving only."""
         return {}
@@ -262,6 +267,15 @@ class RemoteHalves:
     def view_d2(self, question: Question) -> RemoteD2:
         return RemoteD2(self, question)
 
+    def count_members(self, criteria: Sequence[CodedCriterion], partition: Partition, *, half: int) -> IntArray:
+        """People of a half who satisfy each of these criteria, per cell: one job, if there are any criteria."""
+        out = np.zeros((len(criteria), partition.n_cells), np.int64)
+        if len(criteria):
+            job = CountGroups(partition=partition, criteria=tuple(criteria), half=half)
+            keys, counts = self.blocks.summed(job, partition.n_cells)
+            out[keys] = counts
+        return out
+
     def count_along(self, pairs: tuple[tuple[int, CodedCriterion], ...]) -> None:
         """Counts the people of D2 who satisfy criteria along attributes, in one job, if there are any."""
         if not pairs:
@@ -326,12 +340,7 @@ class RemoteD2:
 
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """As in memory, by one more job, if there are any criteria."""
-        out = np.zeros((len(criteria), self._partition.n_cells), np.int64)
-        if criteria:
-            job = CountGroups(partition=self._partition, criteria=tuple(criteria))
-            keys, counts = self._halves.blocks.summed(job, self._partition.n_cells)
-            out[keys] = counts
-        return out
+        return self._halves.count_members(criteria, self._partition, half=1)
 
     def assessed(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms

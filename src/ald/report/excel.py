@@ -16,15 +16,13 @@ from ald.groups.criterion import visible
 from ald.report.model import Entry, Records, Report, Table
 from ald.report.words import shortened
 
-# Same audit, same bytes: the time that every workbook carries.
-_EPOCH = datetime(1980, 1, 1)
-
 # What Excel can hold: rows of a sheet, characters of a cell and of a sheet's name.
 _ROWS, _TEXT, _NAME = 1_048_576, 32_767, 31
 
 _PERCENT, _SIGNED, _WHOLE = "0.0%", "+0.000;-0.000;0.000", "#,##0"
 _FORMATS = {
     "size": _WHOLE,
+    "size_all": _WHOLE,
     "share": _PERCENT,
     "lower": _SIGNED,
     "upper": _SIGNED,
@@ -53,15 +51,16 @@ def to_excel(report: Report) -> bytes:
         "nan_inf_to_errors": False,
     }
     with xlsxwriter.Workbook(out, options) as workbook:
-        workbook.set_properties({"title": report.title, "created": _EPOCH})
+        workbook.set_properties({"title": report.title, "created": datetime(*report.day.timetuple()[:3])})
         writer = _Writer(workbook)
         writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
         writer.sheet("Findings", *_records(report.records))
         writer.sheet("Candidates", *_records(report.candidates))
-        sections = (*([] if report.giveaways is None else [report.giveaways]), *report.sections)
+        sections = (*([] if report.giveaways is None else [report.giveaways]), *report.overview, *report.sections)
         for section in sections:
-            if section.table is not None:
-                writer.sheet(section.title, *_table(section.table))
+            table = section.more or section.table
+            if table is not None:
+                writer.sheet(section.title, *_table(table))
         notes = [(section.title, text) for section in sections for text in section.paragraphs]
         writer.sheet("Notes", ["section", "note"], notes, widths=[30, 100])
     return out.getvalue()
@@ -131,7 +130,9 @@ def _text(text: str) -> str:
 
 
 def _summary(report: Report) -> list[tuple[str, Value]]:
-    rows: list[tuple[str, Value]] = [("headline", report.headline)]
+    rows: list[tuple[str, Value]] = [("title", report.title), ("made", " · ".join(report.made))]
+    rows += [("note", note) for note in report.notes]
+    rows.append(("headline", report.headline))
     rows += [("", sentence) for sentence in report.lead]
     rows.append(("result", report.result))
     rows += [(figure.label, _number(figure.text) or figure.text) for figure in report.figures]

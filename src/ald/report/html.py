@@ -18,11 +18,17 @@ from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
 from ald.report.svg import at_two_widths, style_sheet
 from ald.report.trees import Tree
-from ald.report.words import count, interval, percent, shortened, signed
+from ald.report.words import COLOURS, count, percent, share_interval, shortened, signed
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
 _HALF = 420.0
+
+# Longer headlines are set smaller.
+_HEADLINE = 180
+
+# Longer tables are folded.
+_ROWS = 20
 
 # Longer names are cut in running text and headings; tables of data and code have them whole.
 _LONG = 240
@@ -52,6 +58,8 @@ def to_html(report: Report) -> str:
                 "main",
                 None if report.giveaways is None else _section(report.giveaways),
                 _groups(report),
+                [_section(section) for section in report.overview],
+                _figures(report),
                 [_card(card, report) for card in report.cards],
                 _sections(report),
                 id="content",
@@ -97,27 +105,38 @@ def _header(report: Report) -> Markup:
     return element(
         "header",
         element(
-            "p", element("span", "ALD", class_="mark"), f"{report.title} · {_cut(report.notions, 80)}", class_="eyebrow"
+            "p",
+            element("span", "ALD", class_="mark"),
+            f"{_cut(report.title, 160)} · {_cut(report.notions, 80)}",
+            class_="eyebrow",
         ),
-        element("h1", _headline(report)),
+        element("p", " · ".join(_cut(text, 120) for text in report.made), class_="made"),
+        element("h1", _headline(report), class_="long" if len(report.headline) > _HEADLINE else None),
         element("div", [element("p", sentence) for sentence in report.lead], class_="lead"),
-        _warnings(report),
-        element(
-            "dl",
-            [element("div", element("dt", figure.label), element("dd", figure.text)) for figure in report.figures],
-            class_="figures",
-        ),
         element("p", report.limitation, class_="limitation"),
+        _notes(report),
+        _warnings(report),
     )  # fmt: skip
+
+
+def _notes(report: Report) -> Markup | None:
+    """The auditor's own notes."""
+    if not report.notes:
+        return None
+    notes = [element("p", note) for note in report.notes]
+    return element("div", element("p", element("strong", "Notes")), notes, class_="notes", role="note")
+
+
+def _figures(report: Report) -> Markup:
+    """The numbers that stand out."""
+    figures = [element("div", element("dt", figure.label), element("dd", figure.text)) for figure in report.figures]
+    return element("dl", figures, class_="figures")
 
 
 def _headline(report: Report) -> Content:
     """The headline with the group standing out."""
-    if not report.cards:
-        return report.headline
-    criterion = report.cards[0].criterion
-    before, _, after = report.headline.partition(criterion)
-    return [before, element("span", _cut(criterion), class_="criterion"), after]
+    before, group, after = report.headline.partition(report.group) if report.group else (report.headline, "", "")
+    return [before, element("span", _cut(group), class_="criterion") if group else None, after]
 
 
 def _warnings(report: Report) -> Content:
@@ -150,9 +169,25 @@ def _groups(report: Report) -> Markup:
         element("div", element("h2", "Groups found", id="groups"), switch, class_="headed"),
         element("p", report.result),
         element(
-            "figure", at_two_widths(lambda width: draw_groups(report, width), _WIDE, _NARROW), class_="picture ranked"
+            "figure",
+            at_two_widths(lambda width: draw_groups(report.cards, width), _WIDE, _NARROW),
+            class_="picture ranked",
         ),
+        _legend(),
         _table(report.table, class_="ranking", labelled=True, cards=report.cards),
+        element("p", report.footnote, class_="note") if report.footnote else None,
+    )
+
+
+def _legend() -> Markup:
+    """What the colours say, and what they do not."""
+    return element(
+        "p",
+        element("span", class_="swatch above"),
+        "higher than for the people they are compared with ",
+        element("span", class_="swatch below"),
+        f"lower. {COLOURS}",
+        class_="note",
     )
 
 
@@ -168,7 +203,7 @@ def _table(
     head = element(
         "tr",
         [
-            element("th", column.header, scope="col", title=column.meaning or None, class_=_cell_class(column))
+            element("th", column.header, scope="col", title=column.meaning or None, class_=_cell_class(column, class_))
             for column in table.columns
         ],
     )  # fmt: skip
@@ -184,7 +219,7 @@ def _table(
                     "td" if k else "th",
                     content,
                     scope=None if k else "row",
-                    class_=_cell_class(column),
+                    class_=_cell_class(column, class_),
                     data_label=column.header if labelled and k else None,
                     data_value=_sort_value(entry.value) if labelled else None,
                 )
@@ -207,8 +242,9 @@ def _table(
     )
 
 
-def _cell_class(column: Column) -> str | None:
-    if not column.is_number:
+def _cell_class(column: Column, table: str) -> str | None:
+    """What a cell's column asks for; all columns of dense tables, which may have many rows, look alike."""
+    if table == "dense" or not column.is_number:
         return None
     return "number interval" if column.key == "lower" else "number"
 
@@ -229,8 +265,8 @@ def _card(card: Card, report: Report) -> Markup:
         [element("p", _cut(sentence, 900)) for sentence in card.sentences],
         _table(card.numbers),
         _part("When one condition is dropped", _table(card.breakdown) if card.breakdown else None),
-        _part("In every stratum", _table(card.strata) if card.strata else None),
-        _part("Close groups", _table(card.close) if card.close else None),
+        _part("In every stratum", _foldable(card.strata) if card.strata else None),
+        _part("Overlapping groups", _table(card.close) if card.close else None),
         _part("Along its attributes", _curves(card)),
         _part("In the search", None if card.tree is None else _tree(card.tree, card, report)),
         _part("Who belongs to it, as code", _code(card)),
@@ -294,12 +330,12 @@ def _curve_table(view: CurveView) -> Markup:
         if len(view.series) > 1:
             rows.append(f'<tr><th colspan="5" scope="rowgroup">{markup(series.title)}</th></tr>')
         for point in series.points:
-            cells = (percent(point.rate), interval((point.low, point.high)).replace("+", ""), signed(point.psi))
+            cells = (percent(point.rate), share_interval((point.low, point.high)), signed(point.psi))
             rest = "".join(f"<td>{markup(cell)}</td>" for cell in (f"{point.n:,}", *cells))
             rows.append(f'<tr><th scope="row">{markup(point.label)}</th>{rest}</tr>')
     head = "".join(
         f'<th scope="col">{markup(name)}</th>'
-        for name in (_cut(view.attribute, 80), "people", "rate", "interval", "difference from the others")
+        for name in (_cut(view.attribute, 80), "people", "rate", "interval", "gap to the others")
     )
     caption = f"{view.rate.name} along {_cut(view.attribute, 80)}"
     table = (
@@ -377,9 +413,19 @@ def _section(section: Section) -> Markup:
         "section",
         element("h2", section.title, id=f"section-{section.key}"),
         [element("p", _cut(text, 2000)) for text in section.paragraphs],
-        _table(section.table, class_="slim") if section.table else None,
+        _foldable(section.table) if section.table else None,
+        _folded(section.more) if section.more else None,
         class_="section",
     )
+
+
+def _foldable(table: Table) -> Markup:
+    """A table, folded if it is long."""
+    return _folded(table) if len(table.rows) > _ROWS else _table(table, class_="slim")
+
+
+def _folded(table: Table) -> Markup:
+    return element("details", element("summary", table.caption), _table(table, class_="dense", caption=False))
 
 
 def _footer(report: Report) -> Markup:

@@ -86,14 +86,17 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     if isinstance(heading, bool) or not isinstance(heading, int) or not 1 <= heading <= 4:
         raise SettingError(f"heading must be a level from 1 to 4, not {heading!r}")
     title = "#" * heading
-    lines = [f"{title} {escape(report.title)}", "", f"**{escape(report.headline)}**", ""]
-    lines += _paragraphs((*report.lead, report.limitation))
+    lines = [f"{title} {escape(report.title)}", "", *_paragraphs((" · ".join(report.made),))]
+    lines += [f"**{escape(report.headline)}**", "", *_paragraphs((*report.lead, *report.notes, report.limitation))]
     if report.giveaways is not None:
         lines += _section(report.giveaways, title)
     lines += [f"{title}# {report.groups_title}", ""]
     lines += _paragraphs((report.result,))
     if report.cards:
         lines += _ranked(report)
+    lines += _paragraphs((report.footnote,) if report.footnote and report.cards else ())
+    for section in report.overview:
+        lines += _section(section, title)
     for card in report.cards:
         lines += _card(card, f"{title}##")
     for section in report.sections:
@@ -102,8 +105,8 @@ def to_markdown(report: Report, heading: int = 1) -> str:
 
 
 def _section(section: Section, title: str) -> list[str]:
-    table = [] if section.table is None else _table(section.table)
-    return [f"{title}# {escape(section.title)}", "", *_paragraphs(section.paragraphs), *table]
+    tables = [line for table in (section.table, section.more) if table is not None for line in _table(table)]
+    return [f"{title}# {escape(section.title)}", "", *_paragraphs(section.paragraphs), *tables]
 
 
 def _paragraphs(texts: tuple[str, ...]) -> list[str]:

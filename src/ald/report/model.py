@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -33,9 +34,14 @@ class Column:
         return self.key in ("criterion", "people", "psi", "p_adjusted")
 
     @property
+    def is_rates(self) -> bool:
+        """Whether the column has a rate inside and outside."""
+        return self.key.endswith("in / out")
+
+    @property
     def is_short(self) -> bool:
         """Whether the column's texts are short enough to stand in one line."""
-        return self.key in ("people", "psi", "ratio", "statistic", "p_adjusted", "listed again")
+        return self.key in ("people", "size_all", "psi", "ratio", "p_adjusted", "found again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +75,16 @@ class Records:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of a report: a title, sentences, and a table if there is one. `key` names it for renderers."""
+    """A part of a report: a title, sentences, and a table if there is one. `key` names it for renderers.
+
+    more: a longer table, for whoever wants to see everything: formats fold it, or leave it out where they cannot.
+    """
 
     key: str
     title: str
     paragraphs: tuple[str, ...] = ()
     table: Table | None = None
+    more: Table | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,14 +145,22 @@ class Report:
     is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what. has_trees:
     whether trees grew.
     giveaways: the columns that give the outcome away, shown before the groups; None if none does.
+    made, day, notes: the file that was audited, the day and the version, as words; the day itself; the auditor's notes.
+    group: the words of the headline that say who the group is; empty where it names none.
+    overview: what stands beside the groups: every attribute's own gap, and what the audit could have seen.
     table, brief: the listed groups with every number in a column of its own, and in few columns.
     records: the rows of the audit for machines: listed groups, or named ones where nothing was searched.
+    footnote: what is to be said of the intervals in these tables, if anything.
     facts, warnings: what was done, and what to beware of, in lines for formats without sections.
     profile: what a law asks for; `sections` has it too.
     """
 
     title: str
+    made: tuple[str, ...]
+    day: date
+    notes: tuple[str, ...]
     headline: str
+    group: str
     lead: tuple[str, ...]
     result: str
     groups_title: str
@@ -152,6 +170,8 @@ class Report:
     notions: str
     figures: tuple[Figure, ...]
     giveaways: Section | None
+    overview: tuple[Section, ...]
+    footnote: str
     table: Table
     brief: Table
     records: Records
@@ -172,7 +192,7 @@ class Report:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """All that follows the groups: warnings, named groups, what could have been seen, data, method, limits."""
+        """All that follows the groups: warnings, named groups, data, method, limits."""
         return self._sections()
 
     @cached_property

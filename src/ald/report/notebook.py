@@ -26,8 +26,13 @@ def audit_html(report: Report) -> str:
         [element("p", text) for text in report.giveaways.paragraphs] if report.giveaways is not None else None,
         _table(report.giveaways.table) if report.giveaways is not None and report.giveaways.table is not None else None,
         element("p", report.result),
-        draw_groups(report, _WIDTH) if report.brief.rows else None,
+        draw_groups(report.cards, _WIDTH) if report.brief.rows else None,
         _table(report.brief) if report.brief.rows else [element("p", sentence) for sentence in report.lead],
+        [
+            [element("p", element("strong", section.title)), _table(section.table)]
+            for section in report.overview
+            if section.table is not None
+        ],
         element("p", report.limitation, class_="note"),
         element(
             "p",

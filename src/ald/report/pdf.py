@@ -21,11 +21,11 @@ from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import interval, percent, shortened, signed
+from ald.report.words import COLOURS, percent, share_interval, shortened, signed
 
 STANDARDS = ["a-2b", "ua-1"]
 
-# Same audit, same bytes: the time that every document carries, and that PDF/A asks for.
+# The time of what is only set to find out which characters there are.
 _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
 
 # Widths of pictures in pixels: the text of a page is 166 mm wide, and pixels are 0.75 pt.
@@ -43,15 +43,19 @@ _RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
 
 def to_pdf(report: Report) -> bytes:
     """The document. Same report, same bytes, as long as the built-in fonts know all its characters."""
-    return _compiled(_source("report.typ"), json.dumps(_content(report), ensure_ascii=False, allow_nan=False))
+    content = json.dumps(_content(report), ensure_ascii=False, allow_nan=False)
+    return _compiled(_source("report.typ"), content, datetime(*report.day.timetuple()[:3], tzinfo=UTC))
 
 
 def _content(report: Report) -> dict[str, Any]:
     """What the template sets: texts, tables as texts, and pictures."""
     cards = report.cards
     return {
-        "title": report.title,
-        "document-title": _cut(f"{report.title}: {report.headline}", _HEADLINE),
+        "title": _cut(report.title, _HEADLINE),
+        "made": _cut(" · ".join(report.made), _HEADLINE),
+        "day": [report.day.year, report.day.month, report.day.day],
+        "notes": [_cut(note) for note in report.notes],
+        "document-title": _cut(f"{report.title}: {report.group}" if report.group else report.title, _NAME),
         "notions": _cut(report.notions, _NAME),
         "headline": _cut(report.headline, _HEADLINE),
         "lead": [_cut(sentence) for sentence in report.lead],
@@ -62,11 +66,15 @@ def _content(report: Report) -> dict[str, Any]:
         "giveaways": None if report.giveaways is None else _section(report.giveaways),
         "groups-title": report.groups_title,
         "result": visible(report.result),
-        "groups-picture": _picture(draw_groups(report, _WIDTH)) if cards else None,
+        "groups-picture": _picture(draw_groups(cards, _WIDTH)) if cards else None,
         "table": _table(report.table),
         "nothing": [] if cards or not report.is_search else
                    ["What the audit could have seen, and how it was done, follows."],
+        "overview": [_section(section) for section in report.overview],
+        "footnote": report.footnote,
+        "colours": COLOURS,
         "cards": [_card(card) for card in cards],
+        "told": list(dict.fromkeys(f"Group {card.rank}: {_told(card)}" for card in cards)),
         "sections": [
             _section(section) for section in report.sections if section.key != "warnings"
         ],
@@ -91,15 +99,19 @@ def _table(table: Table | None) -> dict[str, Any] | None:
 
 def _section(section: Section) -> dict[str, Any]:
     paragraphs = [_cut(text, 4 * _LONG) for text in section.paragraphs]
-    return {"title": visible(section.title), "paragraphs": paragraphs, "table": _table(section.table)}
+    return {
+        "title": visible(section.title),
+        "paragraphs": paragraphs,
+        "table": _table(section.table),
+        "more": _table(section.more),
+    }
 
 
 def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
     """A picture with its size and its description in words; `unused` is cut off at the bottom."""
     root = ElementTree.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
-    # Typst's reader of SVG knows whole hundreds of weights only.
-    text = standalone(svg).replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
+    text = _known_to_typst(standalone(svg))
     sizes = 'viewBox="0 0 {0} {1}" width="{0}" height="{1}"'
     whole, kept = (sizes.format(number(width), number(bottom)) for bottom in (height, height - unused))
     text = text.replace(whole, kept, 1)
@@ -128,7 +140,6 @@ def _card(card: Card) -> dict[str, Any]:
         "key": key,
         "curves": [{"title": _curve_title(view), "picture": _picture(draw_curve(view, _WIDTH))}
                    for view in card.curves],
-        "told": _told(card),
         "tree": None if card.tree is None else _picture(draw_tree(card.tree, card.node), _TIPS),
         "code": [{"language": "pandas", "text": visible(card.pandas)}]
                 + ([{"language": "SQL", "text": visible(card.sql)}] if card.sql is not None else []),
@@ -152,7 +163,7 @@ def _told(card: Card) -> str:
 
 def _numbers(card: Card) -> dict[str, Any]:
     """The points of a group's curves as tables."""
-    heads = ("people", "rate", "interval", "difference from the others")
+    heads = ("people", "rate", "interval", "gap to the others")
     tables = []
     for view in card.curves:
         columns = [{"header": _cut(view.attribute, _NAME), "is_number": False}]
@@ -160,18 +171,36 @@ def _numbers(card: Card) -> dict[str, Any]:
         for series in view.series:
             rows = [
                 [_cut(point.label), f"{point.n:,}", percent(point.rate),
-                 interval((point.low, point.high)).replace("+", ""), signed(point.psi)]
+                 share_interval((point.low, point.high)), signed(point.psi)]
                 for point in series.points
             ]  # fmt: skip
             tables.append({"caption": f"{_curve_title(view)}: {series.title}", "columns": columns, "rows": rows})
     return {"title": f"Group {card.rank}: {_cut(card.criterion, _NAME)}", "tables": tables}
 
 
+def to_png(svg: str) -> bytes:
+    """A picture as pixels, two for each of its own. Same picture, same bytes, with the same fonts."""
+    width = float(ElementTree.fromstring(svg).get("width", "1"))
+    compiled: bytes = _compiler("PNG pictures").compile(
+        _source("picture.typ"),
+        sys_inputs={"svg": _known_to_typst(svg), "width": f"{width * 0.75:g}"},
+        ignore_system_fonts=False,
+        format="png",
+        ppi=192.0,
+    )
+    return compiled
+
+
+def _known_to_typst(svg: str) -> str:
+    """The picture without what only pages and pointers need, and in the whole hundreds of weights that Typst knows."""
+    return svg.replace("font-weight:650", "font-weight:bold").replace("<style>", f"<style>{_HIDDEN}", 1)
+
+
 def _source(name: str) -> bytes:
     return resources.files("ald.report").joinpath(f"templates/{name}").read_bytes()
 
 
-def _compiled(source: bytes, data: str) -> bytes:
+def _compiled(source: bytes, data: str, time: datetime) -> bytes:
     """The document of this data. Characters that no font has are written as escapes.
 
     The fonts that come with Typst serve alone if they can; otherwise those of the machine help out.
@@ -183,7 +212,7 @@ def _compiled(source: bytes, data: str) -> bytes:
         missing = _without_glyph(missing, system=True)
     while True:
         try:
-            return _run(source, data.translate(_escapes(missing)), system=system)
+            return _run(source, data.translate(_escapes(missing)), system=system, time=time)
         except _compiler().TypstError as error:
             # Marks that combine with other letters may be known by themselves and fail beside them.
             found = _unknown(error) & strange - missing
@@ -228,20 +257,20 @@ def _escapes(characters: set[str]) -> dict[int, str]:
     return {ord(c): json.dumps(c.encode("unicode_escape").decode())[1:-1] for c in characters}
 
 
-def _compiler() -> Any:
+def _compiler(what: str = "PDF reports") -> Any:
     try:
         import typst
     except ImportError:
-        raise needed_extra("PDF reports", "pdf") from None
+        raise needed_extra(what, "pdf") from None
     return typst
 
 
-def _run(source: bytes, data: str, *, system: bool, standards: list[str] = STANDARDS) -> bytes:
+def _run(source: bytes, data: str, *, system: bool, standards: list[str] = STANDARDS, time: datetime = _EPOCH) -> bytes:
     document: bytes = _compiler().compile(
         source,
         sys_inputs={"report": data},
         ignore_system_fonts=not system,
         pdf_standards=standards,
-        timestamp=_EPOCH,
+        timestamp=time,
     )
     return document

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from math import ceil, floor, log10
 
+from ald.errors import SettingError
 from ald.report.markup import Attribute, Content, Markup, element, number
 from ald.report.palette import LIGHT, resolved
 from ald.report.whole import write_whole
@@ -126,14 +128,24 @@ class Picture:
         return self.svg
 
     def __repr__(self) -> str:
-        return f"<Picture of {len(self.svg):,} characters: a notebook shows it; .save('tree.svg') writes it>"
+        return f"<Picture of {len(self.svg):,} characters: a notebook shows it; .save('x.svg') or 'x.png' writes it>"
 
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path: str) -> None:
-        """Writes the picture as an SVG file."""
-        write_whole(path, self.svg.encode("utf-8"))
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture as a file, .svg or .png; the latter needs the extra `pdf`."""
+        file = os.fspath(path)
+        ending = os.path.splitext(file)[1].casefold()
+        if ending not in (".svg", ".png"):
+            raise SettingError(f"cannot tell the format of the picture {file!r} by its ending. Known: .svg, .png")
+        write_whole(file, self.to_png() if ending == ".png" else self.svg.encode("utf-8"))
+
+    def to_png(self) -> bytes:
+        """The picture as PNG, two pixels for each of its own; needs the extra `pdf`."""
+        from ald.report.pdf import to_png
+
+        return to_png(self.svg)
 
 
 Draw = Callable[[float], Markup]

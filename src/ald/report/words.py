@@ -6,9 +6,34 @@ from ald.results.finding import p_text
 
 Bounds = tuple[float | None, float | None]
 
+# What colours of pictures do not say.
+COLOURS = "Colours say which rate is higher, not whether that is good: a higher false negative rate, say, is not."
+
 
 def signed(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:+.3f}"
+    """A difference of two rates in percentage points, with its sign.
+
+    >>> signed(-0.1994), signed(0.3781), signed(0.0), signed(None)
+    ('-19.9', '+37.8', '0.0', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    text = f"{100 * value:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def unsigned(value: float | None) -> str:
+    """A mean of absolute differences in percentage points: it has no direction, and so no sign."""
+    return signed(value).removeprefix("+")
+
+
+def gap_points(value: float) -> str:
+    """The size of a difference in percentage points, as short as it is exact.
+
+    >>> gap_points(-0.3671), gap_points(0.01)
+    ('36.7', '1')
+    """
+    return f"{abs(100 * value):.1f}".removesuffix(".0")
 
 
 def percent(value: float | None) -> str:
@@ -20,25 +45,26 @@ def plain(value: float | None, digits: int = 3) -> str:
 
 
 def interval(bounds: Bounds) -> str:
-    return f"{signed(bounds[0])} to {signed(bounds[1])}" if None not in bounds else "undefined"
+    """An interval of a difference in percentage points.
+
+    >>> interval((-0.2362, -0.1629)), interval((None, 0.2))
+    ('-23.6 to -16.3', 'undefined')
+    """
+    return f"{unsigned(bounds[0])} to {unsigned(bounds[1])}" if None not in bounds else "undefined"
+
+
+def share_interval(bounds: Bounds) -> str:
+    """An interval of a rate."""
+    return f"{percent(bounds[0])} to {percent(bounds[1])}" if None not in bounds else "undefined"
 
 
 def p_value(log10_p: float | None) -> str:
-    """A p-value at any size, without the letter.
+    """A p-value without the letter: how small it is does not matter once it is very small.
 
-    >>> p_value(-1234.5)
-    '3.2e-1235'
+    >>> p_value(-1234.5), p_value(-1.5), p_value(None)
+    ('<0.001', '0.032', 'undefined')
     """
-    return p_text(log10_p).removeprefix("p = ").removeprefix("p ")
-
-
-def p_words(log10_p: float | None) -> str:
-    """A p-value for running text: how small it is does not matter once it is very small.
-
-    >>> p_words(-66.0), p_words(-1.5)
-    ('below 0.001', '0.032')
-    """
-    return "below 0.001" if log10_p is not None and log10_p < -3 else p_value(log10_p)
+    return p_text(log10_p).removeprefix("p = ").removeprefix("p ").replace("< ", "<")
 
 
 def confidence(level: float) -> str:
@@ -56,38 +82,8 @@ def points(difference: float) -> str:
     >>> points(-0.3671), points(0.01)
     ('36.7 percentage points', '1 percentage point')
     """
-    size = _number(difference)
+    size = gap_points(difference)
     return f"{size} percentage point{'' if size == '1' else 's'}"
-
-
-def _number(difference: float) -> str:
-    return f"{abs(100 * difference):.1f}".removesuffix(".0")
-
-
-def points_interval(bounds: tuple[float, float], upward: bool) -> str:
-    """The ends of an interval of a difference, read in the direction of the difference.
-
-    >>> points_interval((0.321, 0.41), True), points_interval((-0.41, -0.32), False)
-    ('32.1 to 41 points', '32 to 41 points')
-    >>> points_interval((-0.02, 0.31), True)
-    '2 points less to 31 points more'
-    """
-    low, high = bounds
-    if low < 0 < high:
-        return f"{_number(low)} points less to {_number(high)} points more"
-    first, last = (low, high) if upward else (high, low)
-    return f"{_number(first)} to {_number(last)} points"
-
-
-def times(ratio: float | None) -> str:
-    """A ratio of rates in words, to be followed by whose rate it is; empty where it says nothing.
-
-    >>> times(2.31), times(0.459), times(None)
-    ('2.3 times', '46% of', '')
-    """
-    if ratio is None or ratio <= 0 or abs(ratio - 1) < 0.005:
-        return ""
-    return f"{ratio:.1f} times" if ratio >= 1.05 else f"{ratio:.0%} of"
 
 
 # How strong the evidence of a corrected p-value is, in words; the first that is reached counts.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ald.assess.power import Detectable
 from ald.data.prepare import DataSummary
-from ald.errors import InputError
+from ald.errors import InputError, nearest
 from ald.groups.criterion import visible
 from ald.groups.tree import Forest
 from ald.notions import Notion
@@ -19,7 +20,7 @@ from ald.profiles import Profile
 from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
-from ald.results.gaps import Gaps
+from ald.results.gaps import Gap, Gaps
 from ald.results.mode import Mode
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Audit:
     detectable: what the audit could have seen, by share of people.
     p_any: one p-value for "is there any disparity at all", over all halvings.
     details: listed groups without one of their conditions, and rates along the attributes that they use.
-    input_sha256: the fingerprint of the file that was audited; None for other data, and of an audit read from JSON.
+    input_name, input_sha256: the name and the fingerprint of the file that was audited; None for other data, and of an
+    audit read from JSON.
     profile: what a law asks to be counted, of `ald.profile`; otherwise None.
     """
 
@@ -57,6 +59,7 @@ class Audit:
     detectable: tuple[Detectable, ...]
     p_any: float
     significant: tuple[int, ...]
+    input_name: str | None = None
     input_sha256: str | None = None
     profile: Profile | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
@@ -117,8 +120,8 @@ class Audit:
         """The notion, or the first of several."""
         return self.config.notions[0]
 
-    def notion_of(self, finding: Finding) -> Notion:
-        """The notion that a finding was assessed for."""
+    def notion_of(self, finding: Finding | Gap) -> Notion:
+        """The notion that a finding or gap was assessed for."""
         return next(notion for notion in self.config.notions if notion.name == finding.notion)
 
     @property
@@ -144,18 +147,66 @@ class Audit:
 
         return to_text(self.report())
 
-    def report(self) -> Report:
-        """The audit in words, numbers and tables, as every format shows it."""
+    def report(
+        self,
+        *,
+        title: str | None = None,
+        notes: str | Sequence[str] | None = None,
+        date: datetime.date | str | None = None,
+    ) -> Report:
+        """The audit in words, numbers and tables, as every format shows it.
+
+        title, notes: of the report, the auditor's own; a note per line. date: its day, such as "2026-11-30"; by default
+        that of SOURCE_DATE_EPOCH, or else the clock's.
+        """
+        from ald.report.identity import identify
         from ald.report.summary.report import summarise
 
-        return summarise(self)
+        return summarise(self, identify(title, notes, date))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the report; its format is that of the file's ending, such as .html, .md or .json."""
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        notes: str | Sequence[str] | None = None,
+        date: datetime.date | str | None = None,
+    ) -> None:
+        """Writes the report; its format is that of the file's ending, such as .html, .md or .json.
+
+        title, notes, date: as in `report`. The JSON document and CSV hold the audit alone, without them.
+        """
         from ald.report.files import check_target, write_report
+        from ald.report.identity import identify
 
         check_target(os.fspath(path))
-        write_report(self, os.fspath(path))
+        write_report(self, os.fspath(path), identify(title, notes, date))
+
+    def plot(self, finding: Finding | None = None) -> Picture:
+        """A finding as a picture: its gap with the interval, and its rates; without one, all listed groups."""
+        from ald.report.pictures.groups import plot_groups
+        from ald.report.summary.findings import alone
+
+        if finding is None and not self.groups:
+            raise InputError("this audit lists no group, so that there is nothing to draw")
+        return plot_groups(self.report().cards if finding is None else [alone(finding, self)])
+
+    def plot_along(self, finding: Finding, attribute: str | None = None, rate: str | None = None) -> Picture:
+        """The rates of everyone along an attribute of a listed group as a picture; by default the first of each."""
+        from ald.report.pictures.curve import plot_curve
+
+        cards = [card for card in self.report().cards if card.finding == finding]
+        if not cards:
+            raise InputError("only for listed groups people were counted along their attributes")
+        views = cards[0].curves
+        for asked, named in (
+            (attribute, dict.fromkeys(view.attribute for view in views)),
+            (rate, dict.fromkeys(view.rate.key for view in views)),
+        ):
+            if asked is not None and asked not in named:
+                raise InputError(f"the group has no {asked!r} to draw. {nearest(asked, list(named))}")
+        kept = [view for view in views if attribute in (None, view.attribute) and rate in (None, view.rate.key)]
+        return plot_curve(kept[0])
 
     def plot_tree(self, finding: Finding, levels: int | None = 3) -> Picture:
         """The search tree of a finding as a picture (SVG), down to some levels; None for all."""

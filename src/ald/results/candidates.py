@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,12 +28,16 @@ STRATA_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Results(Sequence[Finding]):
-    """All candidates, kept as columns; a finding is written out when it is asked for."""
+    """All candidates, kept as columns; a finding is written out when it is asked for.
+
+    searched: of significant candidates, how many members D1 has.
+    """
 
     config: AuditConfig
     attributes: tuple[Attribute, ...]
     split: Halving
     stability: dict[int, float]
+    searched: dict[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.split.scores.log_p)
@@ -104,6 +108,7 @@ class Results(Sequence[Finding]):
             outcome=answer.question.outcome if len(self.config.outcomes) > 1 else None,
             also=also,
             stability=self.stability.get(i),
+            size_elsewhere=self.searched.get(i),
             given_groups=tuple(decode(criterion, self.attributes) for criterion in before),
             finer=self._finer.get(i, ()),
             **details,

@@ -72,6 +72,7 @@ _FINDING = {
     "notion": str,
     "outcome": _TEXT,
     "people": _COUNT,
+    "size_all": _COUNT,
     "psi_crude": _NUMBER,
     "psi_by_chance": _NUMBER,
     "given_groups": [{"criterion": str, "conditions": _CONDITIONS}],

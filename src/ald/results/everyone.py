@@ -122,6 +122,7 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
         outcome=claim.question.outcome if len(config.outcomes) > 1 else None,
         given_groups=tuple(decode(criterion, data.attributes) for criterion in claim.before),
         finer=claim.finer,
+        size_elsewhere=0,
         **details,
     )
     chances = claim.group if claim.group is not None and (claim.group.listed or claim.together is None) else None
@@ -222,6 +223,7 @@ def giveaways_of_everyone(
                     unadjusted=intervals,
                     place=i,
                     outcome=question.outcome if len(config.outcomes) > 1 else None,
+                    size_elsewhere=0,
                     **design_details(member, data, question.notion, config, strata),
                 )
             )

@@ -81,7 +81,8 @@ class Finding:
     (`given_groups`), and weighted in surveys; `psi_crude` is psi without these strata, `finer` what is left of it in
     finer ones. `psi_by_chance`: how large a psi of several rates is on average in such a group where there is no
     disparity at all.
-    `size` counts rows; `people` those that they are about, if a cluster column says so.
+    `size` counts rows; `people` those that they are about, if a cluster column says so. `size_all` counts the rows of
+    all data, both halves together; None for candidates that are not listed.
     `together`: whether the group's attributes matter together. `shuffled`: what there is where everyone is searched and
     tested; D2 is then everyone, and the p-values are those of shuffled outcomes.
     """
@@ -109,6 +110,7 @@ class Finding:
     notion: str = ""
     outcome: str | None = None
     people: int | None = None
+    size_all: int | None = None
     psi_crude: float | None = None
     psi_by_chance: float | None = None
     given_groups: tuple[Criterion, ...] = ()
@@ -128,14 +130,20 @@ class Finding:
         p = p_text(self.log10_p_adjusted)
         return f"<Finding {readable(self.criterion)}: psi {psi}, {self.size:,} people, adjusted {p}>"
 
+    def plot(self) -> Any:
+        """The gap with its interval, and the rates inside and outside, as a picture: `.save("x.png")` or `"x.svg"`."""
+        return self._at_home("can be drawn").plot(self)
+
+    def plot_along(self, attribute: str | None = None, rate: str | None = None) -> Any:
+        """The rates of everyone along an attribute of a listed group as a picture; by default the first of each."""
+        return self._at_home("can be drawn").plot_along(self, attribute, rate)
+
     def plot_tree(self, levels: int | None = 3) -> Any:
         """The search tree with the node that proposed the group, or comes closest to it, as a picture (SVG).
 
         levels: how many splits deep; None for the whole tree. The way to the group is drawn to its end.
         """
-        if self._home is None:
-            raise SettingError("this finding stands alone; groups and candidates of an audit know their trees")
-        return self._home.plot_tree(self, levels)
+        return self._at_home("know their trees").plot_tree(self, levels)
 
     def as_sensitive_feature(self, data: Any) -> AnyArray:
         """Per row of the data the group in words, or "everyone else", as Fairlearn takes sensitive features."""
@@ -143,6 +151,11 @@ class Finding:
 
     def _repr_html_(self) -> str | None:
         return None if self._home is None else str(self._home.finding_html(self))
+
+    def _at_home(self, what: str) -> Any:
+        if self._home is None:
+            raise SettingError(f"this finding stands alone; groups and candidates of an audit {what}")
+        return self._home
 
     @property
     def _home(self) -> Any:
@@ -220,6 +233,7 @@ def finding(
     also: tuple[Also, ...] = (),
     stability: float | None = None,
     people: int | None = None,
+    size_elsewhere: int | None = None,
     given_groups: tuple[Criterion, ...] = (),
     strata: tuple[StratumResult, ...] = (),
     finer: tuple[Finer, ...] = (),
@@ -227,6 +241,7 @@ def finding(
     """Candidate i of an assessment as a finding.
 
     `intervals` are at `level`, `unadjusted` ones without regard to selection; both have the candidate at `place`.
+    `size_elsewhere`: members among the rows that the assessment did not see.
     """
     keys = [rate.key for rate in assessment.notion.rates]
     inside, outside = assessment.rate_in[:, i].tolist(), assessment.rate_out[:, i].tolist()
@@ -256,6 +271,7 @@ def finding(
         notion=assessment.notion.name,
         outcome=outcome,
         people=people,
+        size_all=None if size_elsewhere is None else int(assessment.inside[i].sum()) + size_elsewhere,
         psi_crude=rounded(assessment.psi_crude[i]),
         psi_by_chance=rounded(assessment.psi_by_chance[i]),
         given_groups=given_groups,
@@ -271,15 +287,11 @@ def finding(
 
 
 def p_text(log10_p: float | None) -> str:
-    """A p-value in words, at any size.
+    """A p-value in words: how small it is does not matter once it is very small.
 
     >>> p_text(-1.5), p_text(-1234.5), p_text(None)
-    ('p = 0.032', 'p = 3.2e-1235', 'p undefined')
+    ('p = 0.032', 'p < 0.001', 'p undefined')
     """
     if log10_p is None:
         return "p undefined"
-    if log10_p > -4:
-        return f"p = {10.0 ** min(log10_p, 0.0):.2g}"
-    exponent = int(log10_p // 1)
-    mantissa = f"{10 ** (log10_p - exponent):.1f}"
-    return f"p = 1.0e{exponent + 1}" if mantissa == "10.0" else f"p = {mantissa}e{exponent}"
+    return "p < 0.001" if log10_p < -3 else f"p = {10.0 ** min(log10_p, 0.0):.2g}"

@@ -11,12 +11,14 @@ from ald.ranking import joined
 from ald.results.candidates import design_details
 from ald.results.finding import Finding, finding
 from ald.results.halving import Halving
+from ald.results.listed import MembersOfD1
 
 
-def list_giveaways(split: Halving, config: AuditConfig) -> tuple[Finding, ...]:
+def list_giveaways(split: Halving, config: AuditConfig, searched: MembersOfD1) -> tuple[Finding, ...]:
     """The columns that give the outcome away, question by question, corrected for their own number.
 
-    They are no candidates of the search: their tiny p-values would make its corrected ones smaller.
+    They are no candidates of the search: their tiny p-values would make its corrected ones smaller. searched: counts
+    the members of groups in D1.
     """
     answers = [(answer, answer.giveaways) for answer in split.answers if answer.giveaways is not None]
     if not answers:
@@ -24,6 +26,7 @@ def list_giveaways(split: Halving, config: AuditConfig) -> tuple[Finding, ...]:
     adjusted = joined([found for _, found in answers], config.adjust).log_p_adjusted
     out: list[Finding] = []
     for answer, found in answers:
+        elsewhere = searched(answer.proposed.giveaways)
         assessment = replace(found, log_p_adjusted=adjusted[len(out) : len(out) + len(found)])
         intervals = assessment.intervals(config.level)
         out += [
@@ -36,6 +39,7 @@ def list_giveaways(split: Halving, config: AuditConfig) -> tuple[Finding, ...]:
                 intervals=intervals,
                 unadjusted=intervals,
                 place=i,
+                size_elsewhere=elsewhere[i],
                 outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
                 **design_details(
                     member_mask(criterion, answer.d2), answer.d2, answer.question.notion, config, split.strata

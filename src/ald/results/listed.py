@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ald.assess.assessment import assessment_terms
+from ald.groups.tree import CodedCriterion
 from ald.options import AuditConfig
 from ald.results.details import Details, People, Subject, TreePeople, details, people_of_trees
 from ald.results.halving import Halving
@@ -15,6 +16,20 @@ def listed_details(split: Halving, config: AuditConfig, people: Sequence[People]
     """What reports show beyond the findings, and the trees of listed groups as D2 sees them. people: D2, per answer."""
     shown = details(listed_subjects(split, config, people), assessment_terms(config))
     return replace(shown, trees=listed_trees(split, people))
+
+
+# Significant groups beyond the listed ones whose members in all data are counted, too.
+FURTHER = 20
+
+# How many people of D1 satisfy each of some criteria.
+MembersOfD1 = Callable[[Sequence[CodedCriterion]], list[int]]
+
+
+def listed_in_d1(split: Halving, searched: MembersOfD1) -> dict[int, int]:
+    """Of the listed groups and the first significant ones beyond, how many members D1 has."""
+    shown = split.significant[: len(split.chosen) + FURTHER].tolist()
+    criteria = split.criteria
+    return dict(zip(shown, searched([criteria[i] for i in shown]), strict=True)) if shown else {}
 
 
 def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People]) -> list[Subject]:

@@ -14,7 +14,6 @@ from ald.auditing import audit
 from ald.datasets import load_adult, load_compas
 from ald.groups.criterion import Criterion, Levels
 from ald.options import objects
-from ald.report.words import p_value
 from ald.statistics.basics import chi2_2x2, chi2_log_sf, combine_fisher
 from ald.study.systems import SAME_PEOPLE
 
@@ -120,7 +119,22 @@ def _pearson_log_p(inside: AnyArray, outside: AnyArray) -> FloatArray:
 
 
 def _p(log_p: FloatArray) -> str:
-    return p_value(float(log_p[0]) / log(10))
+    return _exact(float(log_p[0]) / log(10))
+
+
+def _exact(log10_p: float | None) -> str:
+    """A p-value at any size, to be set beside one that was published.
+
+    >>> _exact(-1234.5), _exact(-1.5)
+    ('3.2e-1235', '0.032')
+    """
+    if log10_p is None:
+        return "undefined"
+    if log10_p > -4:
+        return f"{10.0 ** min(log10_p, 0.0):.2g}"
+    exponent = int(log10_p // 1)
+    mantissa = f"{10 ** (log10_p - exponent):.1f}"
+    return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
 
 
 def _listed(data: Any, **options: Any) -> tuple[Row, ...]:
@@ -133,7 +147,7 @@ def _listed(data: Any, **options: Any) -> tuple[Row, ...]:
             parts=tuple(value for value in finding.parts.values() if value is not None)
             if len(finding.parts) > 1
             else (),
-            p=p_value(finding.log10_p_adjusted),
+            p=_exact(finding.log10_p_adjusted),
             crude=finding.psi_crude if finding.given_groups else None,
         )
         for finding in audit(data, **options).groups

@@ -10,11 +10,13 @@ import pytest
 
 import ald
 from ald import Audit
+from ald.errors import InputError
 from ald.report.markup import Markup
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
+from ald.report.words import readable, signed
 from tests.tables import decisions, people
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -49,7 +51,7 @@ def test_groups(audit: Audit, odds: Audit, width: float) -> None:
     """Every listed group has a row with its name, in the order of the list, and stays within the picture."""
     for found in (audit, odds):
         report = found.report()
-        root = parsed(draw_groups(report, width))
+        root = parsed(draw_groups(report.cards, width))
         rows = with_class(root, "row")
         assert len(rows) == len(report.cards)
         for row, card in zip(rows, report.cards, strict=True):
@@ -62,7 +64,7 @@ def test_groups(audit: Audit, odds: Audit, width: float) -> None:
 def test_dot_area_is_the_number_of_people(audit: Audit) -> None:
     """The areas of two dots are to one another as their people are."""
     report = audit.report()
-    root = parsed(draw_groups(report, 1000))
+    root = parsed(draw_groups(report.cards, 1000))
     radii = [float(dot.attrib["r"]) for dot in with_class(root, "halo")]
     sizes = [card.finding.size for card in report.cards]
     assert len(sizes) > 1
@@ -71,19 +73,19 @@ def test_dot_area_is_the_number_of_people(audit: Audit) -> None:
 
 
 def test_psi_is_where_the_axis_says(audit: Audit) -> None:
-    """The dot of a group lies between the ticks on both sides of its psi."""
+    """The dot of a group lies between the ticks, in points, on both sides of its psi."""
     report = audit.report()
-    root = parsed(draw_groups(report, 1000))
+    root = parsed(draw_groups(report.cards, 1000))
     ticks = {
         float(text.text): float(text.attrib["x"])
         for text in root.iter(f"{NAME}text")
-        if text.text and re.fullmatch(r"0|[+-]0\.\d+", text.text) and text.attrib.get("text-anchor") == "middle"
+        if text.text and re.fullmatch(r"0|[+-]\d+(\.\d)?", text.text) and text.attrib.get("text-anchor") == "middle"
     }
     (a, xa), *_, (b, xb) = sorted(ticks.items())
     assert report.cards
     for dot, card in zip(with_class(root, "halo"), report.cards, strict=True):
         value = a + (float(dot.attrib["cx"]) - xa) / (xb - xa) * (b - a)
-        assert value == pytest.approx(card.finding.psi, abs=0.01)
+        assert value == pytest.approx(100 * (card.finding.psi or 0.0), abs=1.0)
 
 
 @pytest.mark.parametrize("width", [320.0, 480.0])
@@ -132,7 +134,7 @@ def test_nodes_of_trees(audit: Audit) -> None:
     for element, node in zip(nodes, card.tree.nodes, strict=True):
         shown = texts(element)
         assert shown[1] == f"{node.n:,} · {node.share:.0%}"
-        assert shown[0] == ("everyone" if node.psi is None else f"{node.psi:+.3f}")
+        assert shown[0] == ("everyone" if node.psi is None else signed(node.psi))
         assert element.attrib["tabindex"] == "0"
         assert f"{node.n:,} people" in element.attrib["aria-label"]
         if node.attribute:
@@ -161,3 +163,22 @@ def test_finding_plot_tree(audit: Audit) -> None:
     alone = ald.Finding.from_dict(finding.to_dict())
     with pytest.raises(ald.SettingError, match="stands alone"):
         alone.plot_tree()
+
+
+def test_any_one_picture_stands_alone(audit: Audit, odds: Audit) -> None:
+    """A finding draws itself, its rates along an attribute, and all groups together; what is not there is said."""
+    for found in (audit, odds):
+        first = found.groups[0]
+        alone = ElementTree.fromstring(first.plot().svg)
+        assert len(with_class(alone, "halo")) == 1
+        assert str(readable(first.criterion)) in alone.attrib["aria-label"]
+        assert len(with_class(ElementTree.fromstring(found.plot().svg), "halo")) == len(found.groups)
+        condition, rate = first.criterion.conditions[-1], found.notion.rates[-1]
+        along = ElementTree.fromstring(first.plot_along(condition.attribute, rate.key).svg)
+        assert f"{rate.name} along {condition.attribute}" in along.attrib["aria-label"]
+        with pytest.raises(InputError, match="the group has no 'nothing' to draw"):
+            first.plot_along("nothing")
+    named = ald.audit(people(), outcome="y", search="none", named_groups="sex = F").named_groups[0]
+    assert len(with_class(ElementTree.fromstring(named.plot().svg), "halo")) == 1
+    with pytest.raises(InputError, match="only for listed groups"):
+        named.plot_along()

@@ -1,4 +1,4 @@
-"""Columns that give the outcome away, in reports: a sentence of the headline, and a section before the groups."""
+"""Columns that give the outcome away, in reports: a sentence beside the verdict, and a section before the groups."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from ald import Audit
-from ald.report.summary.giveaways import TITLE, headline_beside, show_giveaways
-from ald.report.summary.sentences import headline
+from ald.report.summary.giveaways import TITLE, show_giveaways, verdict_beside
+from ald.report.summary.sentences import verdict
 from ald.report.terminal import print_report
 from tests.flat import audit_flat
 from tests.report.summary.test_further import FORMATS
@@ -31,13 +31,14 @@ def test_the_headline_begins_with_them() -> None:
     """One sentence names the column and its rates, and asks what it is; then follows what the search found."""
     audit = leaky()
     (found,) = audit.giveaways
-    first, rest = headline_beside(audit).split("? ")
+    first, rest = verdict_beside(audit).split("? ")
     assert first.startswith(f"{found.criterion} gives the outcome away (selection rate ")
     assert first.endswith("a copy of it, or the rule itself")
-    assert rest == f"Apart from it, a{headline(audit)[1:]}"
-    assert headline_beside(leaky(2)).startswith("2 columns give the outcome away, first of all ")
+    found_beside = verdict(audit)
+    assert rest == f"Apart from it: {found_beside[0].lower()}{found_beside[1:]}"
+    assert verdict_beside(leaky(2)).startswith("2 columns give the outcome away, first of all ")
     without = audit_flat(people(), outcome="y", trees=2)
-    assert headline_beside(without) == headline(without)
+    assert verdict_beside(without) == verdict(without)
     assert show_giveaways(without) is None
 
 
@@ -86,7 +87,7 @@ def test_several_outcomes_are_told_apart() -> None:
     columns = leaking()
     columns["z"] = [i % 3 == 0 for i in range(len(columns["y"]))]
     audit = audit_flat(columns, outcome=("y", "z"), trees=2)
-    assert "gives the outcome away for y (" in headline_beside(audit)
+    assert "gives the outcome away for y (" in verdict_beside(audit)
     section = show_giveaways(audit)
     assert section is not None
     assert section.table is not None

@@ -128,7 +128,7 @@ def test_assumptions_are_said() -> None:
         assert section.paragraphs[0].startswith("Outcome: y,")
         assert section.paragraphs[1] == "Rows are taken for different people, independent of one another."
         assert section.paragraphs[-1].startswith(TO_BE_COMPLETED)
-        given = [text for text in section.paragraphs if text.startswith("Given member: people are compared within")]
+        given = [text for text in section.paragraphs if text.startswith("Given member: people are compared only")]
         assert len(given) == (audit is asked)
 
 

@@ -48,16 +48,17 @@ def test_reports_are_values(report: Report) -> None:
 def test_table(audit: Audit, report: Report) -> None:
     """The ranked table has a row per group, with the finding's own numbers to compute with."""
     keys = [column.key for column in report.table.columns]
-    assert keys == ["criterion", "size", "share", "psi", "selection_inside", "selection_outside", "ratio", "lower",
-                    "statistic", "p_adjusted"]  # fmt: skip
+    assert keys == ["criterion", "size", "share", "size_all", "psi", "selection_inside", "selection_outside", "ratio",
+                    "lower", "p_adjusted"]  # fmt: skip
     assert all(column.meaning for column in report.table.columns)
     for finding, row in zip(audit.groups, report.table.rows, strict=True):
         values = dict(zip(keys, (entry.value for entry in row), strict=True))
         assert values["size"] == finding.size
+        assert values["size_all"] == finding.size_all
         assert values["psi"] == finding.psi
         assert values["lower"] == finding.interval[0]
         assert values["p_adjusted"] == finding.log10_p_adjusted
-        assert row[keys.index("psi")].text == f"{finding.psi:+.3f}"
+        assert row[keys.index("psi")].text == f"{100 * finding.psi:+.1f}"
 
 
 def test_ranks(report: Report) -> None:
@@ -103,8 +104,9 @@ def test_curves(audit: Audit, report: Report) -> None:
 
 def test_sections(report: Report) -> None:
     """Sections say what was searched and left out, how, with which settings and software, and what it is not."""
+    assert [section.key for section in report.overview] == ["gaps", "seen"]
     titles = [section.key for section in report.sections]
-    assert titles == ["seen", "data", "left-out", "method", "settings", "versions", "limits"]
+    assert titles == ["data", "left-out", "method", "settings", "versions", "limits"]
     left_out = report.section("left-out").table
     assert left_out is not None
     assert [entry.text for entry in left_out.rows[0]] == ["k", "constant (always '1')"]
@@ -136,7 +138,7 @@ def test_fingerprint_of_the_input(tmp_path: Path) -> None:
 
 
 def test_several_rates() -> None:
-    """With several rates there are parts per rate in the table, a row per rate in cards, and no single ratio."""
+    """With several rates there are rates of each in the table, a row per rate in cards, and no single ratio."""
     audit = ald.audit(
         decisions(3000),
         prediction="predicted",
@@ -147,7 +149,9 @@ def test_several_rates() -> None:
     )
     report = audit.report()
     keys = [column.key for column in report.table.columns]
-    assert {"psi_fpr", "psi_fnr", "fpr_inside", "fnr_outside", "stability"} <= set(keys)
+    assert {"psi", "fpr_inside", "fnr_outside", "stability"} <= set(keys)
+    records = {column.key for column in report.records.columns}
+    assert {"psi_fpr", "psi_fnr", "statistic"} <= records - set(keys)
     assert "ratio" not in keys
     assert [row[0].text for row in report.cards[0].numbers.rows] == ["false positive rate", "false negative rate"]
     assert {view.rate.key for view in report.cards[0].curves} == {"fpr", "fnr"}
@@ -174,7 +178,7 @@ def test_rounded_bounds() -> None:
 def test_origin() -> None:
     """A card says whether a tree proposed the group or comes close to it."""
     columns = people()
-    assert "most alike" in ald.audit(columns, outcome="y", search=ald.Search(trees=3)).report().cards[0].origin
+    assert "most similar" in ald.audit(columns, outcome="y", search=ald.Search(trees=3)).report().cards[0].origin
     assert (
         "Proposed by node"
         in ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=3)).report().cards[0].origin

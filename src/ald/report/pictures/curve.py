@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from ald.report.curves import CurveView, Point, Series, axis_label
 from ald.report.markup import Content, Markup
-from ald.report.svg import Axis, fitted, horizontal, line, path, picture, rect, round_ticks, text, vertical
+from ald.report.svg import (
+    Axis,
+    Picture,
+    fitted,
+    horizontal,
+    line,
+    path,
+    picture,
+    rect,
+    round_ticks,
+    standalone,
+    text,
+    vertical,
+)
 from ald.report.words import percent
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 170.0, 44.0, 10.0, 24.0, 24.0
 _ROW = 22.0
+# The width of a picture by itself, in pixels.
+_WIDTH = 620.0
 # The marks of the two series: everyone, and those who satisfy the group's other conditions.
 _STYLES = ("all", "those")
+
+
+def plot_curve(view: CurveView) -> Picture:
+    """The curve as a picture of its own."""
+    return Picture(standalone(draw_curve(view, _WIDTH)))
 
 
 def draw_curve(view: CurveView, width: float) -> Markup:

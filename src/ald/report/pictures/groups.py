@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
+from typing import Protocol
 
+from ald.notions import Notion
 from ald.report.markup import Content, Markup, element, number
-from ald.report.model import Card, Report
-from ald.report.svg import Axis, circle, fitted, line, picture, round_ticks, text
-from ald.report.words import confidence, percent, signed
+from ald.report.svg import Axis, Picture, circle, fitted, line, picture, round_ticks, standalone, text
+from ald.report.words import confidence, percent, signed, unsigned
+from ald.results.finding import Finding
 
 _LABEL, _GAP, _HEAD, _FOOT = 22.0, 16.0, 40.0, 26.0
 # The height of a rate: more where its name stands above it.
 _LANE, _NAMED_LANE = 26.0, 32.0
 _LARGEST_DOT = 11.0
+# The width of a picture by itself, in pixels.
+_WIDTH = 760.0
 
 
-def draw_groups(report: Report, width: float) -> Markup:
-    """One row per listed group, in the order of the list."""
-    cards = report.cards
+class Drawn(Protocol):
+    """A group as the picture shows it: its places in the list, which it is, and what was found."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def rank_confidence(self) -> int: ...
+    @property
+    def rank_magnitude(self) -> int: ...
+    @property
+    def criterion(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def finding(self) -> Finding: ...
+    @property
+    def notion(self) -> Notion: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """A group by itself."""
+
+    criterion: str
+    about: str
+    finding: Finding
+    notion: Notion
+    rank: int = 0
+    rank_confidence: int = 1
+    rank_magnitude: int = 1
+
+
+def plot_groups(cards: Sequence[Drawn]) -> Picture:
+    """The groups as a picture of its own."""
+    return Picture(standalone(draw_groups(cards, _WIDTH)))
+
+
+def draw_groups(cards: Sequence[Drawn], width: float) -> Markup:
+    """One row per group, in the order given."""
     split = width * (0.58 if width > 500 else 0.55)
     psi, rate = _psi_axis(cards, 14.0, split - 14.0), _rate_axis(cards, split + 20.0, width - 18.0)
     heights = [_LABEL + _lanes(card) + _GAP for card in cards]
@@ -32,41 +74,42 @@ def draw_groups(report: Report, width: float) -> Markup:
                     data_c=card.rank_confidence, data_m=card.rank_magnitude)
         )  # fmt: skip
         y += height
-    frame = _frame(report, psi, rate, bottom, width)
+    frame = _frame(cards, psi, rate, bottom, width)
     title = "Listed groups: disparity, people, and rates inside and outside"
     return picture(width, bottom + _FOOT, title, _description(cards), frame, rows)
 
 
-def _lanes(card: Card) -> float:
+def _lanes(card: Drawn) -> float:
     rates = len(card.notion.rates)
     return _LANE if rates == 1 else _NAMED_LANE * rates
 
 
-def _psi_axis(cards: tuple[Card, ...], start: float, end: float) -> Axis:
+def _psi_axis(cards: Sequence[Drawn], start: float, end: float) -> Axis:
     bounds = [bound for card in cards for bound in (*card.finding.interval, card.finding.psi) if bound is not None]
     low, high = min([0.0, *bounds]), max([0.0, *bounds])
     room = 0.06 * (high - low)
     return Axis(low=low - room, high=high + room, start=start, end=end)
 
 
-def _rate_axis(cards: tuple[Card, ...], start: float, end: float) -> Axis:
+def _rate_axis(cards: Sequence[Drawn], start: float, end: float) -> Axis:
     ends = [rate for card in cards for side in (card.finding.rates_inside, card.finding.rates_outside)
             for rate in side.values() if rate is not None]  # fmt: skip
     ticks = round_ticks(0.0, max(ends, default=1.0), 4)
     return Axis(low=0.0, high=min(ticks[-1], 1.0), start=start, end=end)
 
 
-def _frame(report: Report, psi: Axis, rate: Axis, bottom: float, width: float) -> list[Content]:
+def _frame(cards: Sequence[Drawn], psi: Axis, rate: Axis, bottom: float, width: float) -> list[Content]:
     """Headings and the numbers of the axes."""
-    level = report.cards[0].finding.interval_level
+    level = cards[0].finding.interval_level
     wide = width > 500
     parts: list[Content] = [
-        text(0, 14, "Disparity psi", class_="strong"),
+        text(0, 14, "Gap in points", class_="strong"),
         text(0, 30, f"with {confidence(level)} interval" + ("; dot area: people" if wide else ""), class_="soft"),
         text(rate.start - 6, 14, "Rates", class_="strong"),
         text(rate.start - 6, 30, "● inside  ○ compared with" if wide else "● in  ○ out", class_="soft"),
     ]
-    for axis, written in ((psi, _psi_tick), (rate, lambda value: f"{value:.0%}")):
+    means = all(len(card.notion.rates) > 1 for card in cards)
+    for axis, written in ((psi, _mean_tick if means else _psi_tick), (rate, lambda value: f"{value:.0%}")):
         for tick in _ticks(axis, width):
             parts.append(text(axis(tick), bottom + 16, written(tick), class_="soft", text_anchor="middle"))
     return parts
@@ -77,13 +120,17 @@ def _ticks(axis: Axis, width: float) -> list[float]:
 
 
 def _psi_tick(value: float) -> str:
-    return "0" if value == 0 else f"{value:+.2f}".removesuffix("0").removesuffix(".0")
+    return "0" if value == 0 else f"{100 * value:+.1f}".removesuffix(".0")
 
 
-def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
+def _mean_tick(value: float) -> str:
+    return _psi_tick(value).removeprefix("+")
+
+
+def _row(card: Drawn, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
     finding = card.finding
     name = f"{card.criterion} ({card.about})" if card.about else card.criterion
-    label = [f"{card.rank}. ", fitted(name, width - 24, 13)]
+    label = [f"{card.rank}. " if card.rank else "", fitted(name, width - 24, 13)]
     parts: list[Content] = [text(0, 15, label, class_="strong")]
     lanes = len(card.notion.rates)
     for axis in (psi, rate):
@@ -114,9 +161,15 @@ def _row(card: Card, psi: Axis, rate: Axis, width: float, largest: int) -> list[
     return parts
 
 
-def _description(cards: tuple[Card, ...]) -> str:
+def _gap(card: Drawn) -> str:
+    """psi in points; the mean of several rates has no sign."""
+    return signed(card.finding.psi) if len(card.notion.rates) == 1 else unsigned(card.finding.psi)
+
+
+def _description(cards: Sequence[Drawn]) -> str:
     return " ".join(
-        f"{card.rank}: {card.criterion}: psi {signed(card.finding.psi)}, {card.finding.size:,} people, "
+        (f"{card.rank}: " if card.rank else "")
+        + f"{card.criterion}: gap {_gap(card)} points, {card.finding.size:,} people, "
         + ", ".join(
             f"{rate.name} {percent(card.finding.rates_inside[rate.key])} against "
             f"{percent(card.finding.rates_outside[rate.key])}"

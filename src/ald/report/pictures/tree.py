@@ -10,7 +10,7 @@ from ald.report.palette import STEPS, Scale
 from ald.report.svg import Picture, fitted, picture, rect, standalone, text
 from ald.report.tree_layout import tidy
 from ald.report.trees import Tree, TreeNode
-from ald.report.words import percent, signed
+from ald.report.words import percent, signed, unsigned
 
 # Levels below the root that are drawn; the path of the group is drawn to its end.
 LEVELS = 3
@@ -120,10 +120,10 @@ def _tip(words: Sequence[str], x: float, height: float) -> Markup:
 
 
 def shown_psi(node: TreeNode) -> str:
-    """psi in a word; the root holds everyone and has nothing to compare with."""
+    """The gap in points; the root holds everyone and has nothing to compare with."""
     if node.psi is None:
         return "everyone" if node.parent < 0 else "undefined"
-    return signed(node.psi)
+    return signed(node.psi) if len(node.rates) == 1 else unsigned(node.psi)
 
 
 def details(tree: Tree, node: TreeNode) -> list[str]:
@@ -131,7 +131,7 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
     is_root = node.parent < 0
     branch = "everyone" if is_root else f"{tree.nodes[node.parent].attribute} {node.branch}"
     rows = [f"Node {node.id}: {branch}"]
-    rows.append(f"{node.n:,} people ({node.share:.1%})" + ("" if is_root else f", psi {signed(node.psi)}"))
+    rows.append(f"{node.n:,} people ({node.share:.1%})" + ("" if is_root else f", gap {shown_psi(node)} points"))
     rows.append(
         "; ".join(
             f"{rate.name} {percent(inside)}" + ("" if is_root else f" against {percent(outside)}")
@@ -144,12 +144,12 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
 
 
 def _legend(scale: Scale) -> list[Content]:
-    parts: list[Content] = [text(0, 13, "|psi|", class_="strong")]
+    parts: list[Content] = [text(0, 13, "Gap", class_="strong")]
     parts += [rect(40 + step * _KEY, 3, _KEY, 12, class_=f"key s{step}") for step in range(STEPS)]
     for step in (0, 3, STEPS):
-        label = "0" if step == 0 else f"{scale.top * step / STEPS:.2f}"
+        label = f"{100 * scale.top * step / STEPS:.1f}".removesuffix(".0")
         parts.append(text(40 + step * _KEY, 28, label, class_="soft", text_anchor="middle" if step else "start"))
-    told = "thick line: the way to the group; box: psi, people, share"
+    told = "points, of either sign; thick line: the way to the group; box: gap, people, share"
     parts.append(text(40 + STEPS * _KEY + 26, 13, told, class_="soft"))
     return parts
 

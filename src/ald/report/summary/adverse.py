@@ -12,7 +12,7 @@ from ald.notions import SELECTION, RateCounter
 from ald.profiles import WITHIN, Category, CategoryTable, Profile
 from ald.report.model import Column, Entry, Section, Table
 from ald.report.summary.table import number, word
-from ald.report.words import p_words, percent, plain
+from ald.report.words import p_value, percent, plain
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.exact import exact_log_p
 from ald.statistics.homogeneity import breslow_day, common_odds_ratio
@@ -144,7 +144,7 @@ def _overall(role: str, column: str, table: CategoryTable) -> Section:
             row += [
                 number(found.ratio, plain(found.ratio)),
                 number(found.deviations, plain(found.deviations, 2)),
-                number(found.log10_p, "undefined" if found.log10_p is None else p_words(found.log10_p)),
+                number(found.log10_p, "undefined" if found.log10_p is None else p_value(found.log10_p)),
                 number(found.shortfall, f"{found.shortfall:,.1f}"),
                 number(found.to_four_fifths, f"{found.to_four_fifths:,}"),
             ]
@@ -201,7 +201,7 @@ def _within_row(name: str, pairs: Sequence[tuple[Category, Category]]) -> tuple[
         word(name),
         number(found.strata, f"{found.strata:,}"),
         number(found.odds_ratio, plain(found.odds_ratio, 2)),
-        number(found.log10_p, "undefined" if found.log10_p is None else p_words(found.log10_p)),
-        number(found.same, "undefined" if found.same is None else p_words(found.same)),
+        number(found.log10_p, "undefined" if found.log10_p is None else p_value(found.log10_p)),
+        number(found.same, "undefined" if found.same is None else p_value(found.same)),
         number(found.shortfall, f"{found.shortfall:,.1f}"),
     )

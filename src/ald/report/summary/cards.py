@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable, readable_condition
-from ald.notions import Notion
+from ald.notions import Notion, Rate
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
 from ald.report.model import Card, Entry, Table
 from ald.report.summary.findings import search_tree
-from ald.report.summary.sentences import certainty, compared_with, finer_cuts, magnitude, question, statement
-from ald.report.summary.table import confidence_text, name, number, text_and_numbers, word
+from ald.report.summary.phrases import compared_with
+from ald.report.summary.sentences import certainty, finer_cuts, magnitude, question, state
+from ald.report.summary.table import confidence_text, gap, gap_head, name, number, text_and_numbers, word
 from ald.report.trees import Tree
-from ald.report.words import interval, percent, signed
+from ald.report.words import confidence, count, interval, percent
 from ald.results.details import Dropped
-from ald.results.finding import Finding
+from ald.results.finding import Finding, StratumResult
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -34,7 +35,6 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
         key = (finding.tree, notion)
         if finding.tree is not None and key not in trees:
             trees[key] = search_tree(finding, audit)
-        sentence = statement(finding, audit)
         cards.append(
             Card(
                 rank=i + 1,
@@ -45,7 +45,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                 criterion=readable(finding.criterion),
                 about=question(finding.notion, finding.outcome, audit).removeprefix(" for "),
                 sentences=(
-                    f"{sentence[0].upper()}{sentence[1:]}.",
+                    state(finding, audit),
                     magnitude(finding, audit),
                     certainty(finding, audit),
                     *finer_cuts(finding),
@@ -73,8 +73,8 @@ def _tell_origin(finding: Finding, audit: Audit) -> str:
     place = f"node {finding.node} of tree {(finding.tree or 0) + 1}"
     if audit.config.explores:
         return (
-            f"Found by exploring from all trees and combinations. Shown is the node of the forest whose people are "
-            f"most alike, {place}; it need not be the same group."
+            "Found by exploring all trees and combinations. Shown is the node of the forest with the most similar "
+            f"people, {place}; it need not be the same group."
         )
     return f"Proposed by {place}."
 
@@ -97,12 +97,12 @@ def _tabulate_rates(finding: Finding, notion: Notion, audit: Audit) -> Table:
                 word(rate.name),
                 number(inside, percent(inside)),
                 number(outside, percent(outside)),
-                number(difference, signed(difference)),
-                number(bounds[0], interval(bounds)),
+                gap(difference),
+                word(interval(bounds)),
                 number(ratio, "undefined" if ratio is None else f"{ratio:.2f}"),
             )
         )
-    heads = ("rate", "inside", "outside", "difference", f"{confidence_text(audit)} interval", "ratio")
+    heads = ("rate", "inside", "outside", "gap", f"{confidence_text(audit)} interval", "ratio")
     caption = f"Rates of the group and of {compared_with(audit.config, finding)}"
     return Table(caption=caption, columns=text_and_numbers(*heads), rows=tuple(rows))
 
@@ -116,54 +116,64 @@ def tabulate_strata(finding: Finding, notion: Notion) -> Table | None:
             name(stratum.criterion),
             number(stratum.size, f"{stratum.size:,}"),
             number(stratum.size_outside, f"{stratum.size_outside:,}"),
-            *(
-                number(value, "–" if value is None else text(value))
-                for rate in notion.rates
-                for value, text in (
-                    (stratum.rates_inside[rate.key], percent),
-                    (stratum.rates_outside[rate.key], percent),
-                    (stratum.parts[rate.key], signed),
-                )
-            ),
+            *(entry for rate in notion.rates for entry in _compare(stratum, rate)),
             number(stratum.weight, percent(stratum.weight)),
         )
         for stratum in finding.strata
+        if stratum.weight > 0
     )
-    by_rate = [f"{rate.key} {what}" for rate in notion.rates for what in ("inside", "outside", "difference")]
+    if not rows:
+        return None
+    by_rate = [f"{rate.key} {what}" for rate in notion.rates for what in ("inside", "outside", "gap")]
     unit = "people" if finding.people is None else "rows"
     heads = text_and_numbers("stratum", f"{unit} inside", f"{unit} outside", *by_rate, "weight")
-    mean = "psi is the weighted mean" if len(notion.rates) == 1 else "weights are means over the rates"
-    return Table(caption=f"The group in every stratum; {mean}", columns=heads, rows=rows)
+    mean = "the gap is the weighted mean" if len(notion.rates) == 1 else "weights are means over the rates"
+    empty = len(finding.strata) - len(rows)
+    left = f"; {count(empty, 'stratum', 'strata')} without people on both sides left out" if empty else ""
+    return Table(caption=f"The group in every stratum: {mean}{left}", columns=heads, rows=rows)
+
+
+def _compare(stratum: StratumResult, rate: Rate) -> tuple[Entry, ...]:
+    """A rate inside and outside, and the difference; a dash where it is undefined."""
+    sides = (stratum.rates_inside[rate.key], stratum.rates_outside[rate.key])
+    difference = stratum.parts[rate.key]
+    return (
+        *(number(side, "–" if side is None else percent(side)) for side in sides),
+        word("–") if difference is None else gap(difference),
+    )
 
 
 def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> Table | None:
     """The group, and what is left of the disparity without each of its conditions."""
     if not dropped:
         return None
+    several = len(finding.parts) > 1
     whole = (
         word("the group itself"),
         number(finding.size, f"{finding.size:,}"),
         number(finding.share, percent(finding.share)),
-        number(finding.psi, signed(finding.psi)),
-        number(finding.interval_unadjusted[0], interval(finding.interval_unadjusted)),
+        gap(finding.psi, several),
+        word(interval(finding.interval_unadjusted)),
     )
     rows = [
         (
             Entry(text=f"without {readable_condition(condition)}", value=condition.attribute),
             number(entry.size, f"{entry.size:,}"),
             number(entry.share, percent(entry.share)),
-            number(entry.psi, signed(entry.psi)),
-            number(entry.interval[0], interval(entry.interval)),
+            gap(entry.psi, several),
+            word(interval(entry.interval)),
         )
         for condition, entry in zip(finding.criterion, dropped, strict=True)
     ]
-    heads = text_and_numbers("group", "people", "share", "psi", f"{100 * (1 - audit.config.level):.3g}% interval")
-    caption = "How the disparity changes when one condition is dropped; intervals are for one group at a time"
+    heads = text_and_numbers(
+        "group", "people", "share", gap_head(several), f"{confidence(1 - audit.config.level)} interval"
+    )
+    caption = "How the gap changes when one condition is dropped; intervals are for one group at a time"
     return Table(caption=caption, columns=heads, rows=(whole, *rows))
 
 
 def _tabulate_close(finding: Finding) -> Table | None:
-    """Groups that the search found close to this one, and that were not tested beside it."""
+    """Groups that overlap this one, and that were not tested separately."""
     if not finding.also:
         return None
     rows = tuple(
@@ -174,8 +184,8 @@ def _tabulate_close(finding: Finding) -> Table | None:
         )
         for other in finding.also
     )
-    caption = "Close to this group, and not tested beside it"
-    return Table(caption=caption, columns=text_and_numbers("group", "people", "holds of this group"), rows=rows)
+    heads = text_and_numbers("group", "people", "share of this group inside it")
+    return Table(caption="Overlaps this group; not tested separately", columns=heads, rows=rows)
 
 
 def _trace_curves(

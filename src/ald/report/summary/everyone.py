@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
-from ald.report.words import count, joined, p_value, p_words, percent, signed
+from ald.report.summary.phrases import p_words, size_words
+from ald.report.words import count, joined, p_value, percent
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ def p_adjusted_text(finding: Finding) -> str:
 
 
 def p_adjusted_words(finding: Finding) -> str:
-    """The corrected p-value in a sentence: "0.004", or "at most 0.002"."""
-    text = p_words(finding.log10_p_adjusted)
-    return f"at most {text}" if finding.shuffled is not None and finding.shuffled.bound else text
+    """The corrected p-value in a sentence: "p = 0.004", or "p ≤ 0.002"."""
+    return _bounded(finding.log10_p_adjusted, bound=finding.shuffled is not None and finding.shuffled.bound)
+
+
+def _bounded(log10_p: float | None, *, bound: bool) -> str:
+    return p_words(log10_p).replace("p = ", "p ≤ ") if bound else p_words(log10_p)
 
 
 def believed(finding: Finding) -> str:
@@ -67,7 +71,7 @@ def nothing_listed(audit: Audit) -> list[str]:
     lines = []
     for one in strongest:
         lines.append(
-            f"The strongest that was found is {readable(one.criterion)}: {believed(one)}. So the corrected p-value is "
+            f"The strongest that was found is {readable(one.criterion)}: {believed(one)}. So the corrected value is "
             f"{p_adjusted_words(one)}, above the level of {audit.config.level:g}."
         )
     return [*lines, "This does not prove that there is no disparity."]
@@ -79,8 +83,7 @@ def together(finding: Finding) -> str:
     if told is None:
         return ""
     names = joined([str(name) for name in told.attributes])
-    bound = "at most " if told.bound else ""
-    p = f"p {'' if bound else '= '}{bound}{p_words(told.log10_p_adjusted)}"
+    p = _bounded(told.log10_p_adjusted, bound=told.bound)
     if told.listed:
         cell = readable(finding.criterion)
         return f"{names} together matter, beyond what each does by itself ({p}); most of all for {cell}"
@@ -102,9 +105,11 @@ def new_people(finding: Finding) -> str:
     told = finding.shuffled
     if told is None or told.psi_new is None:
         return ""
-    text = f" On new people such a group shows a psi of about {signed(told.psi_new)}"
+    several = len(finding.parts) > 1
+    text = f" On new people such a group shows a gap of about {size_words(told.psi_new, several)}"
     if told.exaggerated:
-        return f"{text}: that of {signed(finding.psi)}, on the people who suggested it, is probably exaggerated."
+        own = size_words(finding.psi, several)
+        return f"{text}: that of {own}, on the people who suggested it, is probably exaggerated."
     return f"{text}."
 
 
@@ -126,7 +131,7 @@ def certainty(finding: Finding) -> str:
     found = halves(finding)
     said = believed(finding)
     both = together(finding)
-    lines = [f"{said[0].upper()}{said[1:]}: the corrected p-value is {p_adjusted_words(finding)}."]
+    lines = [f"{said[0].upper()}{said[1:]}: corrected {p_adjusted_words(finding)}."]
     if both and not is_combination(finding):
         lines.append(f"{both}.")
     if found:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
 from ald.report.summary import everyone
+from ald.report.summary.phrases import compared_with, p_words, size_words, value_of
 from ald.report.summary.sentences import (
-    compared_with,
     crude,
     finer_cuts,
     question,
     strata_lines,
     unit_of,
-    value_of,
 )
-from ald.report.words import confidence, count, interval, joined, p_value, signed
+from ald.report.words import confidence, count, interval, joined, points
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def describe_method(audit: Audit) -> list[str]:
             for other in finding.also
         ]
         if close:
-            lines.append(f"Close to group {i}, and not tested beside it: {'; '.join(close[:3])}.")
+            lines.append(f"Overlaps group {i}; not tested separately: {'; '.join(close[:3])}.")
     return [*lines, *_describe_tests(audit)]
 
 
@@ -124,15 +124,16 @@ def _describe_design(audit: Audit) -> list[str]:
         plain = not (config.cluster or config.survey_weights or config.threshold)
         test = ", and the test is that of Cochran, Mantel and Haenszel" if plain else ""
         lines.append(
-            f"Given {names}: people are compared within {count(data.strata or 0, 'stratum', 'strata')} only; psi is "
-            "the mean of the strata's differences, weighted by people inside times people outside over both (Mantel "
-            f"and Haenszel){test}. Strata without people on both sides say nothing; those with one outcome only count "
-            f"in psi, and add nothing to the test. Numbers are cut {_say_cuts(audit)}."
+            f"Given {names}: people are compared only with others of the same one of "
+            f"{count(data.strata or 0, 'stratum', 'strata')}. The gap is the mean of the strata's differences, "
+            "weighted by people inside times people outside over both (Mantel and Haenszel)"
+            f"{test}. Strata without people on both sides say nothing; those with only one outcome count in the gap "
+            f"and add nothing to the test. Numbers are cut {_say_cuts(audit)}."
         )
     if config.cluster:
         lines.append(
             f"Rows with the same {config.cluster} are about one person: "
-            f"{'halves were drawn by person, and ' if config.searches else ''}the tests do not take them for "
+            f"{'halves were drawn by person, and ' if config.searches else ''}the tests do not treat them as "
             "independent (Rao and Scott). Sizes and shares count rows."
         )
     if config.survey_weights:
@@ -143,7 +144,7 @@ def _describe_design(audit: Audit) -> list[str]:
         lines.append(_say_direction(audit))
     if config.searches and config.has_own_split:
         how = "two data sets" if config.split == "own" else f"the column {config.split}"
-        lines.append(f"Who is searched and who tests was given by {how}.")
+        lines.append(f"Which rows are searched and which ones test was given by {how}.")
     elif audit.mode.reason is not None:
         lines.append(f"People are split into two halves at random: {audit.mode.reason}.")
     if config.fraction != 0.5:
@@ -189,18 +190,11 @@ def _describe_tests(audit: Audit) -> list[str]:
                 f"tested before it: {before}.{crude(finding)}"
             )
     if config.threshold > 0:
-        lines.append(f"Tested against a disparity of {config.threshold:g}, not against none.")
+        lines.append(f"Tested for being larger than {points(config.threshold)}, not for being there at all.")
     if config.repeats > 1 and not audit.mode.is_everyone:
-        any_ = f"Any disparity beyond {config.threshold:g}" if config.threshold else "Any disparity at all"
-        lines.append(f"{any_}, over {config.repeats} random halvings: p = {audit.p_any:.2g}.")
-    for asked in dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable):
-        seen = ", ".join(
-            f"{entry.share:.0%} of people: {'not detectable' if entry.psi is None else f'{entry.psi:.3f}'}"
-            for entry in audit.detectable
-            if (entry.notion, entry.outcome) == asked
-        )
-        of = question(*asked, audit)
-        lines.append(f"Smallest |psi|{of} that these tests find with 80% power in a group of: {seen}.")
+        any_ = f"any disparity beyond {points(config.threshold)}" if config.threshold else "any disparity"
+        p = p_words(log10(max(audit.p_any, 1e-300)))
+        lines.append(f"Overall test for {any_} ({config.repeats} splits): {p}.")
     return lines
 
 
@@ -212,8 +206,8 @@ def _describe_named(finding: Finding, audit: Audit) -> str:
     verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"
     rows = "people" if finding.people is None else f"rows of {count(finding.people, 'person', 'people')}"
     return (
-        f"{about}psi {signed(finding.psi)} ({confidence(finding.interval_level)} interval "
-        f"{interval(finding.interval)}), corrected p {p_value(finding.log10_p_adjusted)}: {verdict} "
+        f"{about}{size_words(finding.psi, len(finding.parts) > 1)} ({confidence(finding.interval_level)} interval "
+        f"{interval(finding.interval)}), corrected {p_words(finding.log10_p_adjusted)}: {verdict} "
         f"({finding.size:,} {rows}, tested on all data).{crude(finding)}"
         f"{''.join(f' {line}' for line in finer_cuts(finding))}"
     )
@@ -222,8 +216,8 @@ def _describe_named(finding: Finding, audit: Audit) -> str:
 def _list_further(audit: Audit) -> list[str]:
     """The first significant groups that are not listed, a line each."""
     return [
-        f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: psi "
-        f"{signed(one.psi)} ({confidence(one.interval_level)} interval {interval(one.interval)}), corrected p "
-        f"{everyone.p_adjusted_text(one)} ({one.size:,} {unit_of(audit)})."
+        f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: "
+        f"{size_words(one.psi, len(one.parts) > 1)} ({confidence(one.interval_level)} interval "
+        f"{interval(one.interval)}), corrected {everyone.p_adjusted_words(one)} ({one.size:,} {unit_of(audit)})."
         for one in audit.further(_FURTHER)
     ]

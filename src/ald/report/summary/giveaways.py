@@ -1,4 +1,4 @@
-"""Columns that give the outcome away, as reports show them: a sentence for the headline, and a section of their own."""
+"""Columns that give the outcome away, as reports show them: a sentence beside the verdict, and a section."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
 from ald.report.model import Column, Section, Table
-from ald.report.summary.sentences import headline, question, unit_of
-from ald.report.summary.table import entries_of, number, word
+from ald.report.summary.sentences import question, unit_of, verdict
+from ald.report.summary.table import entries_of, gap_head, number, word
 from ald.report.words import confidence, p_value, percent
 from ald.results.finding import Finding
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 TITLE = "Columns that give the outcome away"
 
 
-def headline_beside(audit: Audit) -> str:
-    """The headline, after the columns that give the outcome away, if there are any."""
+def verdict_beside(audit: Audit) -> str:
+    """The verdict, after the columns that give the outcome away, if there are any."""
     if not audit.giveaways:
-        return headline(audit)
-    apart = "it" if len(audit.giveaways) == 1 else "them"
-    return f"{name_giveaways(audit)} Apart from {apart}, a{headline(audit).removeprefix('A')}"
+        return verdict(audit)
+    apart, found = "it" if len(audit.giveaways) == 1 else "them", verdict(audit)
+    return f"{name_giveaways(audit)} Apart from {apart}: {found[:1].lower()}{found[1:]}"
 
 
 def name_giveaways(audit: Audit) -> str:
@@ -55,10 +55,10 @@ def show_giveaways(audit: Audit) -> Section | None:
         *about,
         Column(key="people", header=unit_of(audit)),
         Column(key="share", header="share"),
-        Column(key="psi", header="psi"),
+        Column(key="psi", header=gap_head(all(len(notion.rates) > 1 for notion in audit.config.notions))),
         Column(key="interval", header=f"{confidence(found[0].interval_level)} interval"),
         Column(key="rates", header="rates inside against outside", is_number=False),
-        Column(key="p_adjusted", header="corrected p"),
+        Column(key="p_adjusted", header="adj. p"),
     )
     one = len(found) == 1
     return Section(

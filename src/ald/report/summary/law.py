@@ -11,7 +11,8 @@ from ald.report.summary.adverse import adverse_impact
 from ald.report.summary.facts import list_assumptions
 from ald.report.summary.giveaways import TITLE as GIVEAWAYS
 from ald.report.summary.giveaways import name_giveaways
-from ald.report.summary.sentences import FURTHER, further, value_of
+from ald.report.summary.phrases import value_of
+from ald.report.summary.sentences import FURTHER, further
 from ald.report.summary.table import number, word
 from ald.report.words import count, joined, percent, plain
 

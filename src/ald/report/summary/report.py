@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ald._core.version import __version__
+from ald.report.identity import Identity
 from ald.report.model import Figure, Report
 from ald.report.summary import everyone
 from ald.report.summary.cards import make_cards
 from ald.report.summary.facts import list_facts
-from ald.report.summary.giveaways import headline_beside, show_giveaways
+from ald.report.summary.giveaways import show_giveaways, verdict_beside
 from ald.report.summary.law import profile_sections
+from ald.report.summary.overview import show_gaps, show_power
+from ald.report.summary.phrases import group_words
 from ald.report.summary.sections import make_sections
 from ald.report.summary.sentences import LIMITATION, among, further, lead
 from ald.report.summary.table import make_brief_table, make_candidate_records, make_ranked_table, make_records
-from ald.report.words import count
+from ald.report.words import confidence, count
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -24,11 +28,16 @@ if TYPE_CHECKING:
 CANDIDATES = 200
 
 
-def summarise(audit: Audit) -> Report:
+def summarise(audit: Audit, identity: Identity) -> Report:
     """The audit in words, numbers and tables."""
+    file = [] if audit.input_name is None else [audit.input_name]
     return Report(
-        title="Audit for disparities",
-        headline=headline_beside(audit),
+        title=identity.title,
+        made=(*file, identity.day_words, f"ALD {__version__}"),
+        day=identity.day,
+        notes=identity.notes,
+        headline=verdict_beside(audit),
+        group=group_words(audit.groups[0].criterion) if audit.groups else "",
         lead=tuple(lead(audit)),
         result=_state_result(audit),
         groups_title=_title_groups(audit),
@@ -38,6 +47,8 @@ def summarise(audit: Audit) -> Report:
         notions=", ".join(dict.fromkeys(finding.notion for finding in audit.groups)) or audit.notion.name,
         figures=_count_figures(audit),
         giveaways=show_giveaways(audit),
+        overview=tuple(section for section in (show_gaps(audit), show_power(audit)) if section is not None),
+        footnote=_explain_intervals(audit),
         table=make_ranked_table(audit),
         brief=make_brief_table(audit, audit.groups),
         records=make_records(audit),
@@ -72,6 +83,21 @@ def _state_result(audit: Audit) -> str:
         f"({names}, level {level:g})."
     )
     return f"{line} {further(audit)}".rstrip()
+
+
+def _explain_intervals(audit: Audit) -> str:
+    """Why the intervals of listed groups have another confidence than one would expect, if they have."""
+    usual = 1 - audit.config.level
+    levels = sorted({one.interval_level for one in audit.groups} - {usual})
+    if not levels:
+        return ""
+    found = confidence(levels[0])
+    if levels[0] < usual:
+        return f"Tests are one-sided: a {found} interval excludes no gap just where its test is significant."
+    return (
+        f"Intervals have {found} confidence instead of {confidence(usual)}: wide enough to allow for each group having "
+        "been picked from all that were tested."
+    )
 
 
 def _count_figures(audit: Audit) -> tuple[Figure, ...]:

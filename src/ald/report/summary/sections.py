@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
-from ald.report.model import Column, Entry, Section, Table
+from ald.report.model import Column, Section, Table
 from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
 from ald.report.summary.law import profile_sections
+from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import (
     FURTHER,
     LIMITATION,
-    compared_with,
-    could_have_seen,
     finer_cuts,
     further,
     question,
     unit_of,
 )
 from ald.report.summary.settings import tabulate_settings, tabulate_versions
-from ald.report.summary.table import entries_of, number, text_and_numbers, word
+from ald.report.summary.table import entries_of, gap_head, number, text_and_numbers, word
 from ald.report.words import confidence, p_value, percent, plain
 from ald.results.finding import Finding
 
@@ -40,7 +39,6 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
         *profile_sections(audit),
         _show_named(audit),
         *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named_groups, 1)],
-        *([_show_power(audit)] if audit.config.searches else []),
         Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], _say_fingerprint(audit)),
                 table=_tabulate_attributes(audit) if audit.config.searches else None),
         Section(key="left-out", title="Columns left out", table=_tabulate_left_out(audit)),
@@ -67,7 +65,7 @@ def _list_further(audit: Audit) -> Section:
     if not shown:
         return Section(key="further", title=_FURTHER)
     level = f"{confidence(shown[0].interval_level)} interval"
-    heads = [*text_and_numbers("group", unit_of(audit), "share", "psi", level, "corrected p")]
+    heads = [*text_and_numbers("group", unit_of(audit), "share", gap_head(_has_several(audit)), level, "adj. p")]
     if several:
         heads.insert(1, Column(key="question", header="about", is_number=False))
     left = audit.n_further - len(shown)
@@ -97,11 +95,15 @@ def _show_named(audit: Audit) -> Section:
         for one in audit.named_groups
     )
     unit = "people" if audit.data_summary.clusters is None else "rows"
-    heads = [*text_and_numbers("group", unit, "share", "psi", f"{100 * (1 - config.level):.3g}% interval")]
+    heads = [
+        *text_and_numbers(
+            "group", unit, "share", gap_head(_has_several(audit)), f"{confidence(1 - config.level)} interval"
+        )
+    ]
     heads.append(Column(key="rates", header="rates inside / outside", is_number=False))
     heads += text_and_numbers("", "ratio")[1:]
     heads.append(Column(key="test", header="test", is_number=False))
-    heads += text_and_numbers("", "corrected p")[1:]
+    heads += text_and_numbers("", "adj. p")[1:]
     if several:
         heads.insert(1, Column(key="question", header="about", is_number=False))
     heads.append(Column(key="significant", header="significant", is_number=False))
@@ -136,37 +138,9 @@ def _show_strata(number: int, finding: Finding, audit: Audit) -> Section:
     return Section(key=f"named-{number}", title=title, paragraphs=tuple(finer_cuts(finding)), table=table)
 
 
-def _show_power(audit: Audit) -> Section:
-    """What the audit could have seen."""
-    unit = "people" if audit.data_summary.clusters is None else "rows"
-    rows = tuple(
-        (
-            Entry(
-                text=f"{entry.share:.0%} of the {unit}{question(entry.notion, entry.outcome, audit)}",
-                value=entry.share,
-            ),
-            number(
-                round(entry.share * audit.data_summary.rows_assess),
-                f"{round(entry.share * audit.data_summary.rows_assess):,}",
-            ),
-            number(entry.psi, "not detectable" if entry.psi is None else f"{entry.psi:.3f}"),
-        )
-        for entry in audit.detectable
-    )
-    table = Table(
-        caption="The smallest |psi| that these tests find with 80% power",
-        columns=text_and_numbers("a group of", unit, "smallest |psi|"),
-        rows=rows,
-    )
-    explained = (
-        "For a single group, had the search proposed exactly this one; it does not say whether the search would have."
-    )
-    return Section(
-        key="seen",
-        title="What the audit could have seen",
-        paragraphs=(*could_have_seen(audit), explained),
-        table=table,
-    )
+def _has_several(audit: Audit) -> bool:
+    """Whether a gap is the mean of several rates, of all notions."""
+    return all(len(notion.rates) > 1 for notion in audit.config.notions)
 
 
 def _say_fingerprint(audit: Audit) -> str:
@@ -201,8 +175,8 @@ def _tabulate_left_out(audit: Audit) -> Table | None:
 
 def _describe_method(audit: Audit) -> tuple[str, ...]:
     psi = (
-        f"psi is the group's rate minus that of {compared_with(audit.config)}; with several rates, the mean of the "
-        "absolute differences."
+        f"The gap, psi, is the group's rate minus that of {compared_with(audit.config)}, in percentage points; with "
+        "several rates, the mean of the absolute differences."
     )
     if not audit.config.searches:
         return (

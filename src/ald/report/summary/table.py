@@ -13,7 +13,7 @@ from ald.notions import Notion, Rate
 from ald.report.model import Column, Entry, Records, Table
 from ald.report.summary import everyone
 from ald.report.summary.sentences import question
-from ald.report.words import confidence, interval, p_value, percent, plain, signed
+from ald.report.words import confidence, interval, p_value, percent, plain, signed, unsigned
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A column of tables of findings: its header, and a finding's value as a number or text, and as it is printed."""
+    """A column of tables of findings: its header, and a finding's value as a number or text, and as it is printed.
+
+    shown: its header where people read the printed value.
+    """
 
     key: str
     header: str
     value: Callable[[Finding], Any]
     text: Callable[[Finding], str]
     is_number: bool = True
+    shown: str = ""
 
     def column(self, meaning: str = "") -> Column:
-        """The column of a table that shows this."""
-        return Column(key=self.key, header=self.header, is_number=self.is_number, meaning=meaning)
+        """The column of a table for people, whose header may be another word than that of the number for machines."""
+        return Column(key=self.key, header=self.shown or self.header, is_number=self.is_number, meaning=meaning)
+
+    def record(self) -> Column:
+        """The column of the same for machines."""
+        return Column(key=self.key, header=self.header, is_number=self.is_number)
 
 
 def word(text: str) -> Entry:
@@ -43,6 +51,16 @@ def word(text: str) -> Entry:
 def number(value: float | None, text: str) -> Entry:
     """A number as an entry of a table."""
     return Entry(text=text, value=value)
+
+
+def gap(value: float | None, several: bool = False) -> Entry:
+    """A difference in points; the mean of several has no sign."""
+    return Entry(text=(unsigned if several else signed)(value), value=None if value is None else 100 * value)
+
+
+def gap_head(several: bool) -> str:
+    """What a column of gaps is called."""
+    return "mean gap" if several else "gap"
 
 
 def name(criterion: Criterion) -> Entry:
@@ -59,8 +77,8 @@ def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
         *([word(about)] if several else []),
         number(finding.size, f"{finding.size:,}"),
         number(finding.share, percent(finding.share)),
-        number(finding.psi, signed(finding.psi)),
-        number(finding.interval[0], interval(finding.interval)),
+        gap(finding.psi, len(finding.parts) > 1),
+        word(interval(finding.interval)),
     )
 
 
@@ -107,12 +125,23 @@ def _make_fields(audit: Audit) -> list[Field]:
         *_make_question_fields(audit),
         Field(key="size", header="people", value=lambda f: f.size, text=lambda f: f"{f.size:,}"),
         Field(key="share", header="share", value=lambda f: f.share, text=lambda f: f"{f.share:.1%}"),
-        Field(key="psi", header="psi", value=lambda f: f.psi, text=lambda f: signed(f.psi)),
     ]
     several = any(len(notion.rates) > 1 for notion in _notions_of(audit))
+    fields += [
+        *([_make_everywhere_field()] if audit.config.searches and not audit.mode.is_everyone else []),
+        Field(
+            key="psi",
+            header="psi",
+            shown=gap_head(several),
+            value=lambda f: f.psi,
+            text=lambda f: gap(f.psi, len(f.parts) > 1).text,
+        ),
+    ]
     for rate in _rates_of(audit):
         if several:
-            fields.append(_make_rate_field(f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, signed))
+            fields.append(
+                _make_rate_field(f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, signed, f"{rate.key} gap")
+            )
         fields.append(_make_rate_field(f"{rate.key}_inside", f"{rate.key} in", "rates_inside", rate.key, percent))
         fields.append(_make_rate_field(f"{rate.key}_outside", f"{rate.key} out", "rates_outside", rate.key, percent))
     if not several:
@@ -129,7 +158,7 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
         *_make_significance_fields(audit),
         Field(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
-        Field(key="stability", header="found again" if audit.mode.is_everyone else "listed again",
+        Field(key="stability", header="found again" if audit.mode.is_everyone else "listed again", shown="found again",
               value=lambda f: f.stability, text=lambda f: percent(f.stability)),
         *(_FIELDS_OF_EVERYONE if audit.mode.is_everyone else ()),
     ]  # fmt: skip
@@ -141,7 +170,7 @@ _FIELDS_OF_EVERYONE = (
         key="psi_new",
         header="on new people",
         value=lambda f: None if f.shuffled is None else f.shuffled.psi_new,
-        text=lambda f: "" if f.shuffled is None else signed(f.shuffled.psi_new),
+        text=lambda f: "" if f.shuffled is None else gap(f.shuffled.psi_new, len(f.parts) > 1).text,
     ),
     Field(
         key="exaggerated",
@@ -181,11 +210,20 @@ def _make_significance_fields(audit: Audit) -> list[Field]:
     ]
 
 
-def _make_rate_field(key: str, header: str, of: str, rate: str, text: Callable[[float | None], str]) -> Field:
+def _make_everywhere_field() -> Field:
+    """How many there are in all data: what one finds who filters the data."""
+    return Field(key="size_all", header="people in all data", shown="in all data", value=lambda f: f.size_all,
+                 text=lambda f: "" if f.size_all is None else f"{f.size_all:,}")  # fmt: skip
+
+
+def _make_rate_field(
+    key: str, header: str, of: str, rate: str, text: Callable[[float | None], str], shown: str = ""
+) -> Field:
     """A column of one number per rate; empty for findings of a notion without this rate."""
     return Field(
         key=key,
         header=header,
+        shown=shown,
         value=lambda f: getattr(f, of).get(rate),
         text=lambda f: text(getattr(f, of)[rate]) if rate in getattr(f, of) else "",
     )
@@ -200,15 +238,16 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
     everything = {field.key: field for field in _make_fields(audit)}
     fields = [everything["criterion"], *_make_question_fields(audit)]
     fields.append(_make_text_field("people", _people))
-    fields.append(everything["psi"])
-    fields.append(_make_text_field(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
+    fields += [everything[key] for key in ("size_all",) if key in everything]
     for rate in _rates_of(audit):
         fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)))
-    fields += [everything[key] for key in ("ratio", "statistic", "p_adjusted") if key in everything]
+    fields.append(everything["psi"])
+    fields.append(_make_text_field(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
+    fields += [everything[key] for key in ("ratio", "p_adjusted") if key in everything]
     if audit.mode.is_everyone:
         fields += [everything[key] for key in ("psi_new", "stability")]
     elif audit.config.repeats > 1:
-        fields.append(_make_text_field("listed again", lambda f: percent(f.stability)))
+        fields.append(_make_text_field("found again", lambda f: _count_splits(f, audit.config.repeats)))
     return fields
 
 
@@ -219,19 +258,21 @@ _MEANINGS = {
     "outcome": "the outcome that was audited",
     "size": "members in the half of the data that was kept for testing",
     "share": "their share of that half",
-    "psi": "the disparity: the group's rate minus that of whom it is compared with; for several rates the mean "
-    "absolute difference",
+    "size_all": "members in all data, in both halves: who filters the data finds this number",
+    "psi": "psi in percentage points: the group's rate minus that of the people it is compared with; for several rates "
+    "the mean of the absolute differences",
     "ratio": "the rate inside divided by the rate outside; the four-fifths rule looks at this ratio of selection rates",
-    "lower": "where psi plausibly lies, allowing for the group having been picked from those tested",
-    "statistic": "chi2 of the group against whom it is compared with; Fisher's statistic where several are combined",
+    "lower": "where the gap plausibly lies, in points, allowing for the group having been picked from those tested",
+    "statistic": "chi2 of the group against those it is compared with; Fisher's statistic where several are combined",
     "p_adjusted": "the p-value, given the groups found before this one, corrected for the number of groups tested",
-    "stability": "the share of random halvings that list an equivalent group",
+    "stability": "the share of random splits in which an equivalent group is found",
 }
 
 
 def make_ranked_table(audit: Audit) -> Table:
     """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
-    fields = [field for field in _make_fields(audit) if field.header]
+    # Cards have the gap of each rate with its interval, and machines the statistic: there is little room beside groups.
+    fields = [field for field in _make_fields(audit) if field.header and not _is_aside(field)]
     if audit.config.repeats == 1 and not audit.mode.is_everyone:
         fields = [field for field in fields if field.key != "stability"]
     rates = _rates_of(audit)
@@ -247,6 +288,10 @@ def make_ranked_table(audit: Audit) -> Table:
             for finding in audit.groups
         ),
     )
+
+
+def _is_aside(field: Field) -> bool:
+    return field.key == "statistic" or field.key.startswith("psi_")
 
 
 def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Table:
@@ -277,7 +322,7 @@ def make_candidate_records(audit: Audit) -> Records:
 
 def _record(audit: Audit, findings: Sequence[Finding], interval_header: str) -> Records:
     fields = _make_fields(audit)
-    columns = tuple(field.column() for field in fields)
+    columns = tuple(field.record() for field in fields)
     return Records(
         columns=tuple(
             replace(column, header=interval_header) if column.key == "lower" else column for column in columns
@@ -285,6 +330,11 @@ def _record(audit: Audit, findings: Sequence[Finding], interval_header: str) -> 
         rows=tuple(tuple(field.value(finding) for field in fields) for finding in findings),
         remarks=tuple((audit.notion_of(finding).name, finding.undefined or None) for finding in findings),
     )
+
+
+def _count_splits(finding: Finding, repeats: int) -> str:
+    """In how many of the random splits an equivalent group was found."""
+    return "" if finding.stability is None else f"{round(finding.stability * repeats)} of {repeats}"
 
 
 def _sortable(field: Field, finding: Finding) -> Any:

@@ -1,0 +1,125 @@
+"""What stands on the first screen beside the groups: every attribute's own gap, and what could have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ald.report.model import Column, Entry, Section, Table
+from ald.report.summary.phrases import compared_with
+from ald.report.summary.sentences import question, unit_of
+from ald.report.summary.table import gap, gap_head, name, number, word
+from ald.report.words import confidence, count, gap_points, interval, joined, p_value, percent
+
+if TYPE_CHECKING:
+    from ald.results.audit import Audit
+    from ald.results.gaps import Gap
+
+# Attributes on the first screen; the others follow where all levels are.
+ATTRIBUTES = 15
+
+
+def show_gaps(audit: Audit) -> Section | None:
+    """The largest gap of every attribute, and all levels to unfold; None where there is no attribute."""
+    gaps = audit.gaps
+    if not gaps.rows:
+        return None
+    first = gaps.largest()
+    left = len(first) - ATTRIBUTES
+    more = [f"{count(left, 'more attribute')} with smaller gaps {'is' if left == 1 else 'are'} not among these."]
+    whole = len(gaps) > min(len(first), ATTRIBUTES)
+    return Section(
+        key="gaps",
+        title="Every attribute by itself",
+        paragraphs=(
+            f"Of every attribute the level with the largest gap, against {compared_with(audit.config)}, on all "
+            f"{audit.data_summary.rows:,} {unit_of(audit)}, in points. The {confidence(gaps.interval_level)} intervals "
+            f"hold for {_all(gaps.compared)}; where one includes 0, the gap may be chance.",
+            *(more if left > 0 else []),
+        ),
+        table=_tabulate(first[:ATTRIBUTES], audit, "Largest gap of every attribute, in percentage points", whole=False),
+        more=_tabulate(gaps.rows, audit, _caption(audit), whole=True) if whole else None,
+    )
+
+
+def _all(comparisons: int) -> str:
+    return f"all {comparisons:,} comparisons together" if comparisons > 1 else "this one comparison"
+
+
+def _caption(audit: Audit) -> str:
+    """What all levels are, and which are not among them."""
+    gaps = audit.gaps
+    left = joined([f"{n:,} smaller levels of {attribute}" for attribute, n in gaps.shortened.items()])
+    caption = f"All {count(len(gaps), 'level')}, those that chance does not explain first"
+    return f"{caption}; {left} not compared" if left else caption
+
+
+def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -> Table:
+    """Some gaps; `whole`: with p-values, and with the rates even if there are several."""
+    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    mean = all(len(notion.rates) > 1 for notion in audit.config.notions)
+    rates = whole or not mean
+    heads = (
+        Column(key="criterion", header="level", is_number=False),
+        *([Column(key="question", header="about", is_number=False)] if several else []),
+        Column(key="size", header=unit_of(audit)),
+        *([Column(key="in / out", header="in / out")] if rates else []),
+        Column(key="psi", header=gap_head(mean)),
+        Column(key="interval", header="interval"),
+        *([Column(key="p_adjusted", header="adj. p")] if whole else []),
+    )
+    rows = tuple(_row(one, audit, several=several, rates=rates, whole=whole) for one in gaps)
+    return Table(caption=caption, columns=heads, rows=rows)
+
+
+def _row(one: Gap, audit: Audit, *, several: bool, rates: bool, whole: bool) -> tuple[Entry, ...]:
+    about = question(one.notion, one.outcome, audit).removeprefix(" for ")
+    return (
+        name(one.criterion),
+        *([word(about)] if several else []),
+        number(one.size, f"{one.size:,}"),
+        *([word(", ".join(_pair(one, key) for key in one.parts))] if rates else []),
+        gap(one.psi, len(one.parts) > 1),
+        word(interval(one.interval)),
+        *([number(one.log10_p_adjusted, p_value(one.log10_p_adjusted))] if whole else []),
+    )
+
+
+def _pair(one: Gap, key: str) -> str:
+    """The rate inside and outside; of several rates with its key."""
+    named = f"{key} " if len(one.parts) > 1 else ""
+    return f"{named}{percent(one.rates_inside[key])} / {percent(one.rates_outside[key])}"
+
+
+def show_power(audit: Audit) -> Section | None:
+    """The smallest gaps that the tests find, by the size of the group."""
+    if not audit.detectable:
+        return None
+    questions = list(dict.fromkeys((entry.notion, entry.outcome) for entry in audit.detectable))
+    shares = list(dict.fromkeys(entry.share for entry in audit.detectable))
+    found = {(entry.notion, entry.outcome, entry.share): entry.psi for entry in audit.detectable}
+    tested = audit.data_summary.rows_assess
+    rows = tuple(
+        (
+            word(f"smallest gap{question(*asked, audit)}"),
+            *(_least(found.get((*asked, share))) for share in shares),
+        )
+        for asked in questions
+    )
+    heads = (
+        Column(key="question", header=f"{unit_of(audit)} in the group", is_number=False),
+        *(Column(key=f"{share}", header=f"{round(share * tested):,} ({share:.0%})") for share in shares),
+    )
+    return Section(
+        key="seen",
+        title="What the audit could have seen",
+        paragraphs=(
+            "The smallest gap, in points, that the tests find in four of five cases, had the search proposed exactly "
+            "this group; a smaller one may be there unseen.",
+        ),
+        table=Table(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
+    )
+
+
+def _least(psi: float | None) -> Entry:
+    return word("none") if psi is None else number(100 * psi, f"{float(gap_points(psi)):.1f}")
