@@ -57,6 +57,18 @@ def nearest(name: str, available: Iterable[str]) -> str:
     return f"{hint}Available: {shown}."
 
 
+def shown(value: object, limit: int = 60) -> str:
+    """Any value as a message shows it: short, also where it cannot say what it is.
+
+    >>> shown("F"), shown(list(range(100)), 20)
+    ("'F'", '[0, 1, 2, 3,...99]')
+    """
+    try:
+        return shorten(repr(value), limit)
+    except Exception:
+        return f"something of type {type(value).__name__}"
+
+
 def needed_extra(what: str, extra: str) -> SettingError:
     """The error that says how to install what an optional part of ALD needs.
 
