@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, Literal
 
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.arrays import place_arrays
@@ -127,6 +128,7 @@ def profile(name: str, data: Any = None, *, columns: Mapping[str, str] | None = 
     return audit_with(options_of({"data": data, **options}), profile=name, columns=columns)
 
 
+@shortage_in_words()
 def audit_with(
     options: Mapping[str, Any], *, profile: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Audit:

@@ -3,8 +3,9 @@
 AldError
 ├── InputError        the data cannot be audited as given
 │   └── ColumnError   a column is missing or cannot play its role
-└── SettingError      an option has a value that makes no sense
-    └── CriterionError   a text does not name a group
+├── SettingError      an option has a value that makes no sense
+│   └── CriterionError   a text does not name a group
+└── ShortageError     the machine has too little memory, or too few threads
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class ColumnError(InputError):
 
 class SettingError(AldError, ValueError):
     """An option has a value that makes no sense."""
+
+
+class ShortageError(AldError):
+    """The machine has too little memory, or too few threads."""
 
 
 class CriterionError(SettingError):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.assess.assessment import assessment_terms
 from ald.assess.power import Detectable, detectable
@@ -42,6 +43,7 @@ PIECES, LEVELS = 16, 5
 
 
 @either_spelling
+@shortage_in_words()
 def look(
     data: Any,
     *,

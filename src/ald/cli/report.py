@@ -6,7 +6,8 @@ import os
 
 import click
 
-from ald.cli.files import check_kept
+from ald.cli.files import LONGEST_DOCUMENT, check_kept, read_side_file
+from ald.cli.terminal import tell
 from ald.errors import InputError
 
 
@@ -43,9 +44,8 @@ def report(document: str, output: tuple[str, ...], data: str | None) -> None:
     for source in (document, data):
         if source is not None and not os.path.isfile(source):
             raise InputError(f"there is no file {source!r}")
-    with open(document, "rb") as file:
-        result = Audit.from_json(file.read())
+    result = Audit.from_json(read_side_file(document, "document", LONGEST_DOCUMENT))
     result = replace(result, input_sha256=None if data is None else sha256(data))
     for path in output:
         write_report(result, path)
-        click.echo(f"Wrote {visible(path)}", err=True)
+        tell(f"Wrote {visible(path)}")

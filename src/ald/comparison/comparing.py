@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
@@ -232,6 +233,7 @@ def _plain(group: ChangedGroup) -> dict[str, Any]:
 
 
 @either_spelling
+@shortage_in_words()
 def compare(
     data: Any,
     *,

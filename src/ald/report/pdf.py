@@ -231,7 +231,7 @@ def _escapes(characters: set[str]) -> dict[int, str]:
 def _compiler() -> Any:
     try:
         import typst
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra("PDF reports", "pdf") from None
     return typst
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.leftovers import to_be_removed
 from ald._core.threads import on_interrupt
 from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers
 from ald.data.table import Table, names_to_read, table_from
@@ -116,7 +117,7 @@ def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Pa
     """A folder where the connection keeps rows (table `ROWS`) and whatever exceeds its half of the memory."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder, to_be_removed(folder):
         connection.execute(f"SET temp_directory = {literal(folder)}")
         connection.execute(f"SET memory_limit = '{memory // 2 // 10**6}MB'")
         connection.execute(f"ATTACH {literal(os.path.join(folder, 'rows.duckdb'))} AS kept")
