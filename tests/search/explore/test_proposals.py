@@ -92,11 +92,11 @@ def test_a_forest_of_roots_proposes_nothing() -> None:
     assert forest_nodes(Members([(), ()], data.attributes), Scorer(coarse_view(data), PARITY)) == []
 
 
-def _wide(attributes: int, people: int = 400) -> AuditData:
+def _wide(attributes: int, people: int = 2000) -> AuditData:
     rng = np.random.default_rng(3)
     columns = {f"c{i}": rng.integers(0, 3, people) for i in range(attributes)}
-    odd = (columns["c1"] == 1) != (columns["c2"] == 1)
-    columns["y"] = (rng.random(people) < 0.2 + 0.4 * odd + 0.2 * (columns["c5"] == 2)).astype(int)
+    odd = (columns["c1"] == 1) & (columns["c2"] == 1)
+    columns["y"] = (rng.random(people) < 0.2 + 0.4 * odd + 0.2 * (columns["c1"] == 2)).astype(int)
     return coded(columns)
 
 
