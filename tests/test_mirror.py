@@ -74,6 +74,8 @@ PROMISES = {
     "test_direction.py",
     "test_docs.py",
     "test_mirror.py",
+    "test_odd_data.py",
+    "test_odd_options.py",
     "test_public_names.py",
     "test_unseen.py",
 }

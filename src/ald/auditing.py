@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, Literal
 
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.arrays import place_arrays
@@ -21,13 +22,16 @@ from ald.data.table import Table
 from ald.errors import SettingError, nearest
 from ald.groups.criterion import Criterion
 from ald.notions import Notion
-from ald.options.config import AuditConfig, several
+from ald.options.config import AuditConfig
 from ald.options.objects import Given, Search, Source, SurveyWeights, options_of
-from ald.options.table import AUDIT_OPTIONS, READING, SPLITS
+from ald.options.table import AUDIT_OPTIONS, READING, SPLITS, several
 from ald.pipeline import Progress, run
 from ald.profiles import count_profile
 from ald.questions import joint_cells
 from ald.results.audit import Audit
+
+# What is audited: columns, or values.
+ROLES = ("outcome", "prediction", "truth")
 
 
 @either_spelling
@@ -125,6 +129,7 @@ def profile(name: str, data: Any = None, *, columns: Mapping[str, str] | None = 
     return audit_with(options_of({"data": data, **options}), profile=name, columns=columns)
 
 
+@shortage_in_words()
 def audit_with(
     options: Mapping[str, Any], *, profile: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Audit:
@@ -171,6 +176,9 @@ class Request:
 def requested(options: Mapping[str, Any]) -> Request:
     """What options ask for, by their keys in the table; those that are missing have their defaults."""
     chosen = {key: option.default for key, option in AUDIT_OPTIONS.items()} | dict(options)
+    for key, value in chosen.items():
+        if key not in (*ROLES, "split"):  # these may be values, or data
+            AUDIT_OPTIONS[key].check_form(value)
     source, split = _source(chosen)
     parts = source.data if split == "own" else (source.data,)
     limit = parse_size(source.memory_limit)
@@ -181,7 +189,7 @@ def requested(options: Mapping[str, Any]) -> Request:
         if chosen["progress"] is not None:
             chosen["progress"]("load", 0.0)
         parts = tuple(opened(part, source.engine, source.query) for part in parts)
-    columns_of = {role: chosen[role] for role in ("outcome", "prediction", "truth")}
+    columns_of = {role: chosen[role] for role in ROLES}
     parts, columns_of = place_arrays(parts, columns_of)
     if source.attributes_from is not None:
         parts = tuple(_with_attributes(part, source, chosen["cluster"]) for part in parts)

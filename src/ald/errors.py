@@ -3,8 +3,9 @@
 AldError
 ├── InputError        the data cannot be audited as given
 │   └── ColumnError   a column is missing or cannot play its role
-└── SettingError      an option has a value that makes no sense
-    └── CriterionError   a text does not name a group
+├── SettingError      an option has a value that makes no sense
+│   └── CriterionError   a text does not name a group
+└── ShortageError     the machine has too little memory, or too few threads
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class ColumnError(InputError):
 
 class SettingError(AldError, ValueError):
     """An option has a value that makes no sense."""
+
+
+class ShortageError(AldError):
+    """The machine has too little memory, or too few threads."""
 
 
 class CriterionError(SettingError):
@@ -55,6 +60,18 @@ def nearest(name: str, available: Iterable[str]) -> str:
         shown += f", ... ({len(names)} in all)"
     hint = f"Did you mean {shorten(folded[close[0]])!r}? " if close else ""
     return f"{hint}Available: {shown}."
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """Any value as a message shows it: short, also where it cannot say what it is.
+
+    >>> shown("F"), shown(list(range(100)), 20)
+    ("'F'", '[0, 1, 2, 3,...99]')
+    """
+    try:
+        return shorten(repr(value), limit)
+    except Exception:
+        return f"something of type {type(value).__name__}"
 
 
 def needed_extra(what: str, extra: str) -> SettingError:

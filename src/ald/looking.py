@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.assess.assessment import assessment_terms
 from ald.assess.power import Detectable, detectable
@@ -27,12 +28,12 @@ from ald.data.outcomes import counted_value, some
 from ald.data.prepare import LeftOut, judged, prepare, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table
-from ald.errors import InputError, SettingError, shorten
+from ald.errors import InputError, SettingError, shorten, shown
 from ald.groups.criterion import format_bound
 from ald.notions import CELLS, NOTIONS, OUTCOME_CELLS, Notion, RateCounter
 from ald.options.config import AuditConfig
 from ald.options.objects import Source
-from ald.options.table import READING
+from ald.options.table import READING, of_command
 from ald.results.look import ColumnLook, LevelCount, Look, Part
 from ald.search.explore.representatives import PER_LISTED
 from ald.search.giveaways import giveaways
@@ -42,6 +43,7 @@ PIECES, LEVELS = 16, 5
 
 
 @either_spelling
+@shortage_in_words()
 def look(
     data: Any,
     *,
@@ -60,6 +62,13 @@ def look(
     >>> seen.outcome, seen.favourable, seen.column("gender").kind
     ('admitted', 'yes', 'nominal')
     """
+    options = of_command("look")
+    asked = {"outcome": outcome, "favourable": favourable, "prediction": prediction, "truth": truth}
+    for key, value in asked.items():
+        if isinstance(value, str) or key == "favourable":
+            options[key].check_form(value)
+        elif value is not None:
+            raise SettingError(f"{key} must be the name of a column (text), not {shown(value)}")
     source = data if isinstance(data, Source) else Source(data=data)
     table = _load(source)
     if table.rows == 0:
@@ -69,7 +78,7 @@ def look(
     warnings, prepared = _prepared(table, guess)
     telling = [] if guess is None or prepared is None else _telling(prepared, guess)
     parts = tuple(_parts(table, guess, hints, telling))
-    options = _options(table, guess, telling)
+    chosen = _options(table, guess, telling)
     by_column = {part.column: part.part for part in parts}
     return Look(
         source=table.source,
@@ -82,8 +91,8 @@ def look(
         favourable=None if guess is None else guess.favourable,
         **({} if guess is None else guess.parts),
         detectable=() if guess is None or prepared is None else _detectable(prepared.cell_counts(), guess),
-        command=_command(source, options),
-        python=_python(source, options),
+        command=_command(source, chosen),
+        python=_python(source, chosen),
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.exact import cross_product, cross_product_of_sums, scatter
-from ald.errors import SettingError, nearest
+from ald.errors import SettingError, nearest, shown
 
 # Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.
 CELLS = ("tn", "fp", "fn", "tp")
@@ -311,12 +311,14 @@ def get_notion(notion: str | Notion) -> Notion:
     """
     if isinstance(notion, Notion):
         return notion
-    name = " ".join(str(notion).replace("_", " ").replace("-", " ").casefold().split())
+    if not isinstance(notion, str):
+        raise SettingError(f"a notion is a name or an ald.Notion, not {shown(notion)}. {nearest('', NOTIONS)}")
+    name = " ".join(notion.replace("_", " ").replace("-", " ").casefold().split())
     name = ALIASES.get(name, name)
     if name not in NOTIONS:
         meant = _meant(name)
         hint = f"Did you mean {meant!r}? " if meant else ""
-        raise SettingError(f"unknown notion {str(notion)!r}. {hint}{nearest('', NOTIONS)}")
+        raise SettingError(f"unknown notion {shown(notion)}. {hint}{nearest('', NOTIONS)}")
     return NOTIONS[name]
 
 

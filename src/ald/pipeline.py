@@ -361,7 +361,7 @@ def _say_repeat(say: Progress, done: float, step: str, share: float) -> None:
 def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> DataSummary:
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
-    warnings = (*summary.warnings, *untested(split, config))
+    warnings = (*summary.warnings, *untested(split, config), *skipped(split))
     summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary
@@ -399,6 +399,11 @@ def untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:
         for answer in split.answers
         if np.isnan(answer.assessment.log_p).all()
     )
+
+
+def skipped(split: Halving) -> tuple[str, ...]:
+    """What the search did not look at, one sentence for all questions."""
+    return tuple(dict.fromkeys(answer.proposed.skipped for answer in split.answers if answer.proposed.skipped))
 
 
 def _about(question: Question, config: AuditConfig) -> str:

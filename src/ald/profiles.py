@@ -22,7 +22,7 @@ from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
 from ald.data.table import stack
-from ald.errors import SettingError, nearest
+from ald.errors import SettingError, nearest, shown
 from ald.notions import SELECTION, RateCounter
 
 # The names under which a profile takes columns; None for any.
@@ -107,13 +107,16 @@ class Profile:
 
 def check_profile(name: str, columns: Mapping[str, str] | None) -> None:
     """Raises if there is no such profile, or if it does not take these columns."""
-    columns = columns or {}
-    if name not in PROFILES:
-        raise SettingError(f"unknown profile {name!r}. {nearest(str(name), PROFILES)}")
+    if not isinstance(name, str) or name not in PROFILES:
+        raise SettingError(f"unknown profile {shown(name)}. {nearest(name if isinstance(name, str) else '', PROFILES)}")
+    if columns is None:
+        columns = {}
+    elif not isinstance(columns, Mapping):
+        raise SettingError(f"columns must give names of columns by name, not {shown(columns)}")
     roles = PROFILES[name]
     for role, column in columns.items():
         if not isinstance(role, str) or not isinstance(column, str):
-            raise SettingError(f"columns must give names of columns (text) by name, not {role!r}: {column!r}")
+            raise SettingError(f"columns must give names of columns (text) by name, not {shown(role)}: {shown(column)}")
         if roles is not None and role not in roles:
             raise SettingError(f"the profile {name!r} takes no column for {role!r}. {nearest(role, roles)}")
     if name in NEED_COLUMNS and not set(columns) - {WITHIN}:

@@ -9,11 +9,14 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import closing
+from functools import cached_property
 from threading import Event
+from typing import Any
 
 import pytest
 
 from ald._core.threads import ahead, end_processes, ended_by_signals, in_threads, on_interrupt
+from ald.search.forest.counting import Routing
 
 
 def test_nothing_goes_on_after_a_failure() -> None:
@@ -138,3 +141,30 @@ def test_processes_end_once() -> None:
     end_processes()
     end_processes()
     assert ended == ["last", "first"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_another_thread_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child process does not wait for a cached property that a thread of its parent was about to set."""
+    held, done = Event(), Event()
+    name = next(name for name, member in vars(Routing).items() if isinstance(member, cached_property))
+
+    def slow(_: Any) -> int:
+        held.set()
+        done.wait(60)
+        return 1
+
+    monkeypatch.setattr(vars(Routing)[name], "func", slow)
+    looking = threading.Thread(target=lambda: getattr(object.__new__(Routing), name))
+    looking.start()
+    assert held.wait(60)
+    child = os.fork()
+    if child == 0:
+        done.set()
+        signal.alarm(20)
+        os._exit(getattr(object.__new__(Routing), name))
+    _, status = os.waitpid(child, 0)
+    done.set()
+    looking.join()
+    assert os.waitstatus_to_exitcode(status) == 1

@@ -136,3 +136,45 @@ def test_closed_pipes(tmp_path: Path) -> None:
     process.stderr.close()
     process.wait(60)
     assert b"Traceback" not in errors
+
+
+class TestStreams:
+    """Streams that are closed, full or not read."""
+
+    def shell(self, data: Path, line: str) -> subprocess.CompletedProcess[str]:
+        audit = f"{sys.executable} -m ald audit {data} --outcome y --trees 2"
+        return subprocess.run(["bash", "-c", line.format(audit=audit)], capture_output=True, text=True, timeout=60)
+
+    def test_closed_stderr(self, tmp_path: Path) -> None:
+        """An audit that cannot say anything on the side writes its report and prints its result."""
+        data = write_csv(tmp_path / "x.csv", people(200))
+        done = self.shell(data, f"{{audit}} -o {tmp_path}/x.html --format json 2>&-")
+        assert done.returncode == 0
+        assert done.stdout.startswith("{")
+        assert (tmp_path / "x.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+    def test_errors_without_a_stderr(self, tmp_path: Path) -> None:
+        """An error that nobody can read is still an exit code."""
+        assert self.shell(tmp_path / "none.csv", "{audit} 2>&-").returncode == 2
+
+    def test_closed_stdout(self, tmp_path: Path) -> None:
+        """An audit that cannot print writes its report, and nothing else into it."""
+        data = write_csv(tmp_path / "x.csv", people(200))
+        done = self.shell(data, f"{{audit}} -o {tmp_path}/x.md >&-")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (tmp_path / "x.md").read_text("utf-8").startswith("# ")
+
+    def test_a_reader_that_has_gone(self, tmp_path: Path) -> None:
+        """Who reads only the beginning, or nothing, makes no error of it."""
+        data = write_csv(tmp_path / "x.csv", people(200))
+        for reader in ("true", "head -c 1"):
+            done = self.shell(data, f"{{audit}} --format json | {reader}; exit ${{{{PIPESTATUS[0]}}}}")
+            assert (done.returncode, done.stderr) == (0, "")
+
+    def test_a_stderr_that_nobody_reads(self, tmp_path: Path) -> None:
+        """What is said on the side is lost, the report and the result are not."""
+        data = write_csv(tmp_path / "x.csv", people(200))
+        done = self.shell(data, f"{{audit}} -o {tmp_path}/x.md --format csv 2> >(true)")
+        assert done.returncode == 0
+        assert done.stdout.startswith("rank,")
+        assert (tmp_path / "x.md").exists()

@@ -42,7 +42,7 @@ class TestConfig:
             ('outcome = "y"\ntrees = "3"', "option 'trees' .* must be of type int, not '3'"),
             ('outcome = "y"\ntrees = true', "trees must be a whole number"),
             ('outcome = "y"\nattributes = 3', "must be of type list or str, not 3"),
-            ('outcome = "y"\nattributes = [1]', "go by names of columns"),
+            ('outcome = "y"\nattributes = [1]', "attributes must be names of columns"),
             ('outcome = "y"\n[kinds]\nage = 3', "the kind of column 'age' must be a word"),
             ('outcome = "y"\nfavourable = [1]', "option 'favourable'"),
             ("outcome = '\xff'".encode("latin-1"), "is not valid TOML"),

@@ -102,3 +102,24 @@ main()
     code_, errors = interrupt([sys.executable, "-c", code], started)
     assert (code_, errors.strip()) == (130, "Interrupted; no file is half written.")
     assert not (tmp_path / "y.json").exists()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_library_that_does_not_come_back(tmp_path: Path, number: int, status: int) -> None:
+    """A signal ends the command in time, and removes its rows, while a library is busy and hears nothing."""
+    started, rows = tmp_path / "started", tmp_path / "rows"
+    rows.mkdir()
+    code = f"""
+import hashlib
+from pathlib import Path
+from ald._core.leftovers import to_be_removed
+from ald.cli.signals import interrupted_by_signals
+with interrupted_by_signals([]), to_be_removed({str(rows)!r}):
+    Path({str(started)!r}).touch()
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+    before = time.monotonic()
+    code_, errors = interrupt([sys.executable, "-c", code], started, number)
+    assert time.monotonic() - before < 30
+    assert (code_, errors.strip()) == (status, "Interrupted; no file is half written.")
+    assert not rows.exists()

@@ -38,7 +38,7 @@ class TestRoles:
             ({"truth": "y"}, "truth was given without prediction"),
             ({"outcome": 3}, r"outcome must be the name of a column \(text\), not 3"),
             ({"outcome": "y", "weights": 1.5}, "weights must be the name of a column"),
-            ({"outcome": "y", "attributes": [1]}, "go by names of columns"),
+            ({"outcome": "y", "attributes": [1]}, "attributes must be names of columns"),
             ({"outcome": "y", "kinds": {1: "numeric"}}, "go by names of columns"),
             ({"outcome": "y", "kinds": {"age": 3}}, "the kind of column 'age' must be a word or a list of levels"),
             ({"outcome": "y", "kinds": {"age": "numerical"}}, "unknown kind 'numerical' .* Did you mean 'numeric'"),
@@ -124,7 +124,7 @@ class TestExclude:
             ({"exclude": "y"}, "'y' cannot be both outcome and left out"),
             ({"exclude": "sex", "given": "sex"}, "'sex' cannot be both given and left out"),
             ({"exclude": "sex", "attributes": ["sex", "age"]}, "'sex' cannot be both an attribute and left out"),
-            ({"exclude": [3]}, "exclude and kinds go by names of columns"),
+            ({"exclude": [3]}, "exclude must be names of columns"),
         ],
     )
     def test_exclusions_that_make_no_sense(self, options: dict[str, Any], problem: str) -> None:

@@ -37,7 +37,7 @@ def test_what_a_search_means(search: str, searches: bool, explores: bool, system
     [
         ({"search": "paperr"}, "unknown search 'paperr'. Did you mean 'paper'"),
         ({"search": "subset"}, "Did you mean 'subset-scan'"),
-        ({"search": None}, "unknown search None"),
+        ({"search": None}, "search must be a text, not None"),
         ({"search": "none"}, "name at least one group"),
         ({"search": "none", "named_groups": "sex = F", "trees": 3}, "the option 'trees' has no effect"),
         ({"search": "none", "named_groups": "sex = F", "split": "half"}, "the option 'split' has no effect"),

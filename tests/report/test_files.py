@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -131,6 +133,35 @@ def test_pipes_are_not_replaced(tmp_path: Path, audit: Audit, is_link: bool) -> 
             write(str(target))
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert sorted(os.listdir(tmp_path)) == sorted({"pipe.json", target.name})
+
+
+def test_reports_that_may_not_be_written_to(tmp_path: Path, audit: Audit) -> None:
+    """A report that somebody has made read-only is kept, whoever asks."""
+    target = tmp_path / "x.json"
+    target.write_text("old")
+    target.chmod(0o444)
+    for write in (check_target, audit.save, lambda path: write_whole(path, b"new")):
+        with pytest.raises(SettingError, match=r"x\.json' is there and may not be written to: remove it"):
+            write(str(target))
+    assert (target.read_text(), os.listdir(tmp_path)) == ("old", ["x.json"])
+
+
+def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
+    """The next report removes what SIGKILL left beside it; what another run is writing, and all else, stays."""
+    code = f"""
+import os, signal
+from ald.report import whole
+whole.os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+whole.write_whole({str(tmp_path / "x.json")!r}, b"half")
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    (left,) = os.listdir(tmp_path)
+    assert left.startswith(".ald-")
+    (tmp_path / ".ald-folder").mkdir()
+    handle, being_written = whole._temporary(str(tmp_path))
+    write_whole(str(tmp_path / "x.json"), b"new")
+    os.close(handle)
+    assert set(os.listdir(tmp_path)) == {"x.json", ".ald-folder", os.path.basename(being_written)}
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1"])

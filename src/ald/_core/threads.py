@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
-from functools import cache
+from functools import cache, cached_property
 from queue import Empty, Full, Queue
-from threading import Event, Thread, current_thread, main_thread
+from threading import Event, RLock, Thread, current_thread, main_thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -38,9 +39,19 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ald")
 
 
+def _renew_locks() -> None:
+    """Cached properties have locks before Python 3.12. One that another thread held at a fork is free in the child."""
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "ald"]
+    classes = [value for module in modules for value in list(vars(module).values()) if isinstance(value, type)]
+    for member in (member for each in classes for member in vars(each).values()):
+        if isinstance(member, cached_property) and hasattr(member, "lock"):
+            member.lock = RLock()
+
+
 # Threads do not survive a fork: a child process starts its own.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:

@@ -5,7 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ald.errors import SettingError
+from ald.errors import InputError, SettingError
+
+# Bytes that a settings file and a document may have: more would fill the memory, and no such file is so long.
+LONGEST_CONFIG, LONGEST_DOCUMENT = 2**20, 2**30
+
+
+def read_side_file(path: str, what: str, longest: int) -> bytes:
+    """The bytes of a file beside the data; an error if there is none, or if it does not end where such files do."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(longest + 1)
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError(f"there is no {what} {path!r}") from None
+    if len(content) > longest:
+        raise InputError(f"the {what} {path!r} has more than {longest / 2**20:,.0f} MB: this is none")
+    return content
 
 
 def check_outputs(output: Sequence[str], data: Sequence[str]) -> None:

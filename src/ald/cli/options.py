@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from ald._core.spelling import british
-from ald.errors import InputError, SettingError, nearest
+from ald.cli.files import LONGEST_CONFIG, read_side_file
+from ald.errors import InputError, SettingError, nearest, shown
 from ald.options.table import Command, Option, Part, of_command
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -134,11 +135,8 @@ def read_config(path: str | None, command: Command) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        with open(path, "rb") as file:
-            settings = tomllib.load(file)
-    except FileNotFoundError:
-        raise InputError(f"there is no config file {path!r}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        settings = tomllib.loads(read_side_file(path, "config file", LONGEST_CONFIG).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"the config file {path!r} is not valid TOML: {error}") from None
     options, settings = of_command(command), british(settings)
     for key, value in settings.items():
@@ -146,5 +144,7 @@ def read_config(path: str | None, command: Command) -> dict[str, Any]:
             raise SettingError(f"the config file {path!r} has an unknown option {key!r}. {nearest(key, options)}")
         if not isinstance(value, options[key].types):
             expected = " or ".join(kind.__name__ for kind in options[key].types)
-            raise SettingError(f"option {key!r} of the config file {path!r} must be of type {expected}, not {value!r}")
+            raise SettingError(
+                f"option {key!r} of the config file {path!r} must be of type {expected}, not {shown(value)}"
+            )
     return settings

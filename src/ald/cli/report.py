@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from ald.cli.files import check_kept
+from ald.cli.files import LONGEST_DOCUMENT, check_kept, read_side_file
 from ald.cli.options import identity_options
+from ald.cli.terminal import tell
 from ald.errors import InputError
 
 
@@ -48,10 +49,9 @@ def report(document: str, output: tuple[str, ...], data: str | None, **identity:
     for source in (document, data):
         if source is not None and not os.path.isfile(source):
             raise InputError(f"there is no file {source!r}")
-    with open(document, "rb") as file:
-        result = Audit.from_json(file.read())
+    result = Audit.from_json(read_side_file(document, "document", LONGEST_DOCUMENT))
     if data is not None:
         result = replace(result, input_name=os.path.basename(data), input_sha256=sha256(data))
     for path in output:
         write_report(result, path, told)
-        click.echo(f"Wrote {visible(path)}", err=True)
+        tell(f"Wrote {visible(path)}")

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from ald.results.audit import Audit
 
 
+def tell(said: str | Callable[[], object]) -> None:
+    """Says something on stderr, or has it said; a stream that takes nothing is no reason to stop."""
+    with contextlib.suppress(OSError):
+        if callable(said):
+            said()
+        else:
+            click.echo(said, err=True)
+
+
 @contextlib.contextmanager
 def show_progress() -> Iterator[Callable[[str, float], None] | None]:
     """A bar on stderr if that is a terminal; otherwise nothing."""
@@ -55,7 +64,7 @@ def show(result: Audit, format_: str | None, output: tuple[str, ...], identity: 
 
     for path in output:
         write_report(result, path, identity)
-        click.echo(f"Wrote {visible(path)}", err=True)
+        tell(f"Wrote {visible(path)}")
     if format_ == "table":
         print_report(summarise(result, identity))
     elif format_ is not None:

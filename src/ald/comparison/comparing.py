@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
@@ -27,15 +28,16 @@ from ald.data.inputs.sources import load
 from ald.data.outcomes import favourable_rows, known_outcomes
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
-from ald.errors import SettingError
+from ald.errors import SettingError, shown
 from ald.groups.criterion import Criterion, visible
 from ald.groups.membership import count_members
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion
 from ald.groups.wording import readable
 from ald.notions import CELLS, Notion, RateCounter, get_notion
-from ald.options.config import AuditConfig, several
+from ald.options.config import AuditConfig
 from ald.options.objects import Source
+from ald.options.table import of_command, several
 from ald.report.summary.sentences import LIMITATION
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import combine_bonferroni, combine_fisher, rounded
@@ -232,6 +234,7 @@ def _plain(group: ChangedGroup) -> dict[str, Any]:
 
 
 @either_spelling
+@shortage_in_words()
 def compare(
     data: Any,
     *,
@@ -261,10 +264,14 @@ def compare(
     >>> print(found.groups[0].criterion)
     sex = f
     """
-    if isinstance(predictions, str) or len(predictions) != 2 or predictions[0] == predictions[1]:
+    names = several(predictions)
+    if not all(isinstance(name, str) for name in names) or len(names) != 2 or names[0] == names[1]:
         raise SettingError(f"predictions must name two different columns, the first model's and the second's, not "
-                           f"{predictions!r}")  # fmt: skip
-    first, second = predictions
+                           f"{shown(predictions)}")  # fmt: skip
+    first, second = names
+    options = of_command("compare")
+    for key, value in {"truth": truth, "favourable": favourable, "attributes": attributes, "weights": weights}.items():
+        options[key].check_form(value)
     notion = get_notion(notion)
     response = paired_response(notion.rates)
     AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level, adjust=adjust,

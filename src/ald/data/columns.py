@@ -7,7 +7,8 @@ last value means "missing".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
-from ald.errors import ColumnError, shorten
+from ald.errors import AldError, ColumnError, shorten
 from ald.groups.criterion import (
     CLOSED,
     INTERVAL_KINDS,
@@ -428,6 +429,27 @@ def as_word(value: object) -> str:
     if isinstance(value, bytes):
         return "".join(chr(byte) if byte in _SHOWN else f"\\x{byte:02X}" for byte in value)
     return str(value)
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Whatever objects of other libraries, or of the caller, raise while a column is read is an error in words.
+
+    Values are not quoted: a column that cannot be read may hold anything.
+    """
+    try:
+        yield
+    except (AldError, MemoryError):
+        raise
+    except UnicodeError:
+        raise ColumnError(
+            f"column {shorten(name)!r} holds text that is not valid Unicode: repair or exclude it"
+        ) from None
+    except Exception as error:
+        raise ColumnError(
+            f"column {shorten(name)!r} cannot be read: a {type(error).__name__} came up over one of its values. Turn "
+            "them into numbers, texts or dates, or exclude the column"
+        ) from error
 
 
 def is_interval_kind(kind: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ald.errors import SettingError
+from ald.errors import SettingError, shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +39,13 @@ class Roles:
         for role, names in self._named().items():
             for name in names:
                 if not isinstance(name, str):
-                    raise SettingError(f"{role} must be the name of a column (text), not {name!r}")
+                    raise SettingError(f"{role} must be the name of a column (text), not {shown(name)}")
         for name in (*(self.attributes or ()), *self.exclude, *(self.kinds or {})):
             if not isinstance(name, str):
-                raise SettingError(f"attributes, exclude and kinds go by names of columns (text), not {name!r}")
+                raise SettingError(f"attributes, exclude and kinds go by names of columns (text), not {shown(name)}")
         for name, kind in (self.kinds or {}).items():
             if not isinstance(kind, (str, Sequence)):
-                raise SettingError(f"the kind of column {name!r} must be a word or a list of levels, not {kind!r}")
+                raise SettingError(f"the kind of column {name!r} must be a word or a list of levels, not {shown(kind)}")
         if self.outcomes and (self.prediction is not None or self.truth is not None):
             raise SettingError("give either outcome, or prediction and truth; not both")
         if not self.outcomes and self.prediction is None and self.truth is None:

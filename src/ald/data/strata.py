@@ -122,7 +122,7 @@ def in_classes(data: AuditData, strata: Strata | None) -> AuditData:
 def _cut(factor: Attribute, codes: CodeArray, by: AuditData, bins: int) -> Cut:
     """Numbers in classes, others by level; missing values are the last class."""
     missing = Levels(factor.name, "nominal", (None,))
-    if factor.values is None:
+    if factor.values is None or not factor.size:  # a factor of missing values alone is one class
         levels = tuple(
             missing if level is None else Levels(factor.name, factor.kind, (level,)) for level in factor.levels
         )

@@ -21,6 +21,7 @@ class Candidates:
     """Distinct criteria with the tree and node that proposed each first. `leaves`: if all are leaves of one forest.
 
     `giveaways`: the conditions that give the outcome away, on attributes without which was searched.
+    `skipped`: what the search did not look at, in words.
     """
 
     criteria: Sequence[CodedCriterion]
@@ -29,6 +30,7 @@ class Candidates:
     also: tuple[tuple[CodedCriterion, ...], ...] = ()
     derived: tuple[Derived, ...] = ()
     giveaways: tuple[CodedCriterion, ...] = ()
+    skipped: str = ""
     # Not compared: another way to say the same criteria, and arrays have no single answer to "equal".
     leaves: Leaves | None = field(default=None, compare=False)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from ald.errors import SettingError, nearest
-from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS
+from ald.errors import SettingError, nearest, shown
+from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS, several
 
 if TYPE_CHECKING:
     from ald.notions import Notion
@@ -71,7 +70,7 @@ class AuditConfig:
         self._set("named_groups", several(self.named_groups))
         if not isinstance(self.reference, str):
             raise SettingError(
-                f'reference must be "rest", "all" or a group in words, such as "sex = F", not {self.reference!r}'
+                f'reference must be "rest", "all" or a group in words, such as "sex = F", not {shown(self.reference)}'
             )
         for field in fields(self):
             value, option = getattr(self, field.name), AUDIT_OPTIONS[field.name]
@@ -209,16 +208,9 @@ class AuditConfig:
         return None if self.search in SEARCHES else self.search
 
 
-def several(value: Any) -> tuple[Any, ...]:
-    """One value or a sequence of them as a tuple; None is nothing."""
-    if value is None:
-        return ()
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-
-
-def _check_system(name: Any) -> None:
+def _check_system(name: str) -> None:
     """Raises if no other system has this name. They stand beside the product, and load when asked for."""
     systems = importlib.import_module("ald.baselines")
-    if not isinstance(name, str) or name.partition(":")[0] not in systems.SYSTEMS:
-        raise SettingError(f"unknown search {name!r}. {nearest(str(name), (*SEARCHES, *systems.SYSTEMS))}")
+    if name.partition(":")[0] not in systems.SYSTEMS:
+        raise SettingError(f"unknown search {shown(name)}. {nearest(name, (*SEARCHES, *systems.SYSTEMS))}")
     systems.get_system(name)

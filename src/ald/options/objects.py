@@ -83,8 +83,8 @@ class Source:
             )
         if (self.attributes_from is None) != (self.on is None):
             raise SettingError("attributes_from and on go together: a second table, and the column that both share")
-        if self.threads is not None:
-            AUDIT_OPTIONS["threads"].check(self.threads)
+        for key in ("engine", "threads", "kinds"):
+            AUDIT_OPTIONS[key].check_form(getattr(self, key))
 
 
 def source(

@@ -7,15 +7,15 @@ the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ald.errors import SettingError, nearest
+from ald.errors import SettingError, nearest, shown
 
-# text: one word. texts: one or several. names: columns, several of them separated by commas. whole, number, flag.
-# pairs: from columns to words. value: whatever a column holds. object: for Python alone.
-Form = Literal["text", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
+# text: one word. name: a column. texts: one or several. names: columns, several of them separated by commas. whole,
+# number, flag. pairs: from columns to words. value: whatever a column holds. object: for Python alone.
+Form = Literal["text", "name", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
 Part = Literal["data", "question", "design", "search", "result", "run"]
 Command = Literal["audit", "profile", "compare", "look"]
 
@@ -31,6 +31,7 @@ DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
 # What a value of each form may be in a config file.
 _TYPES: dict[Form, tuple[type, ...]] = {
     "text": (str,),
+    "name": (str,),
     "texts": (list, str),
     "names": (list, str),
     "whole": (int,),
@@ -49,7 +50,8 @@ class Option:
     parameter: the parameter of `ald.audit` that carries it, where that is another: then `attribute` is its name in the
     object that this parameter takes.
     choices: all values there are. open_choices: those that the help names, of more.
-    least: the smallest whole number. bounds: of a number, neither of which is reached but by "[" or "]" in `ends`.
+    least, most: the smallest and the largest whole number; why: why there is a largest one.
+    bounds: of a number, neither of which is reached but by "[" or "]" in `ends`.
     in_document: whether it decides the result, so that the JSON document has it.
     """
 
@@ -62,6 +64,8 @@ class Option:
     attribute: str = ""
     choices: tuple[str, ...] = ()
     least: int = 0
+    most: int = 2**63 - 1
+    why: str = "more has no place in 64 bits"
     bounds: tuple[float, float] = (0.0, 1.0)
     ends: Literal["()", "(]", "[)"] = "()"
     flag: str = ""
@@ -83,19 +87,46 @@ class Option:
         """What a value may be in a config file."""
         return _TYPES[self.form]
 
-    def check(self, value: Any) -> None:
-        """Raises where this option may not have the value; none and several are checked elsewhere."""
-        if self.choices and value not in self.choices:
-            raise SettingError(f"unknown {self.key} {value!r}. {nearest(str(value), self.choices)}")
-        if self.form == "whole" and (isinstance(value, bool) or not isinstance(value, int) or value < self.least):
-            raise SettingError(f"{self.key} must be a whole number from {self.least} on, not {value!r}")
-        if self.form == "flag" and not isinstance(value, bool):
-            raise SettingError(f"{self.key} must be true or false, not {value!r}")
-        if self.form == "number" and not self._holds(value):
+    def check_form(self, value: Any) -> None:
+        """Raises where a value is nothing that this option could be, whatever the data; None is nothing said."""
+        if value is not None:
+            self._check_form(value)
+
+    def _check_form(self, value: Any) -> None:
+        wrong = ""
+        if self.form == "text" and not isinstance(value, str):
+            wrong = "must be a text"
+        elif self.form == "name" and not isinstance(value, str):
+            wrong = "must be the name of a column (text)"
+        elif self.form == "names" and not all(isinstance(name, str) for name in several(value)):
+            wrong = "must be names of columns (text)"
+        elif self.form == "flag" and not isinstance(value, bool):
+            wrong = "must be true or false"
+        elif self.form == "pairs" and not isinstance(value, Mapping):
+            wrong = "must be a dictionary by names of columns"
+        elif self.form == "whole" and not self._is_whole(value):
+            wrong = f"must be a whole number from {self.least} on"
+        elif self.form == "number" and not self._holds(value):
             low, high = (f"{bound:g}" for bound in self.bounds)
             start = f"from {low} on" if self.ends[0] == "[" else f"above {low}"
-            end = f"at most {high}" if self.ends[1] == "]" else f"below {high}"
-            raise SettingError(f"{self.key} must be {start} and {end}, not {value!r}")
+            wrong = f"must be {start} and {f'at most {high}' if self.ends[1] == ']' else f'below {high}'}"
+        elif self.key == "progress" and not callable(value):
+            wrong = "must be a function of a step and a share"
+        elif self.form == "value" and not isinstance(value, Mapping) and not _is_said(value):
+            wrong = "must be a value of a column"
+        if wrong:
+            raise SettingError(f"{self.key} {wrong}, not {shown(value)}")
+        if self.form == "whole" and value > self.most:
+            raise SettingError(f"{self.key} must be at most {self.most:,} ({self.why}), not {shown(value)}")
+
+    def check(self, value: Any) -> None:
+        """Raises where the value is none that this option may have; nothing and several are checked elsewhere."""
+        self._check_form(value)
+        if self.choices and value not in self.choices:
+            raise SettingError(f"unknown {self.key} {shown(value)}. {nearest(value, self.choices)}")
+
+    def _is_whole(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
 
     def _holds(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -103,6 +134,21 @@ class Option:
         low, high = self.bounds
         above = value >= low if self.ends[0] == "[" else value > low
         return above and (value <= high if self.ends[1] == "]" else value < high)
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """One value or a sequence of them as a tuple; None is nothing."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+
+
+def _is_said(value: Any) -> bool:
+    """Whether a value has words."""
+    try:
+        return str(value) is not None
+    except Exception:
+        return False
 
 
 # In the order of `ald.audit`; what an object carries stands behind the parameter that takes the object.
@@ -116,7 +162,7 @@ OPTIONS = (
            commands=EVERYWHERE, in_document=False,
            help="Memory to use, such as 4GB. Larger data is first reduced to counts, or kept on disk."),
     Option(key="threads", form="whole", part="run", parameter="data", attribute="threads", least=1,
-           commands=COUNTED, in_document=False,
+           most=1024, why="no machine has more", commands=COUNTED, in_document=False,
            help="Number of threads; the result is the same with any number.  [default: all cores]"),
     Option(key="kinds", form="pairs", part="data", parameter="data", attribute="kinds", flag="--kind",
            metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
@@ -132,12 +178,12 @@ OPTIONS = (
     Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
            help="The value that is good for people. With 0/1 and true/false, only --direction needs it. For several "
            "outcomes: OUTCOME=VALUE, repeated."),
-    Option(key="prediction", form="text", part="question", commands=(*AUDITS, "look"),
+    Option(key="prediction", form="name", part="question", commands=(*AUDITS, "look"),
            help="Column of predictions; use it with --truth, instead of --outcome. The favourable value counts as "
            "positive; without one, 1 or true."),
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
            help="Column with a model's predictions. Give it twice, the model in use first."),
-    Option(key="truth", form="text", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
+    Option(key="truth", form="name", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
     Option(key="notion", form="texts", part="question", default="statistical parity",
            help="Fairness notion; `ald notions` lists them. May be repeated."),
     Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
@@ -150,6 +196,7 @@ OPTIONS = (
            help="Legitimate factors, separated by commas: people are compared with others who share them. May be "
            "repeated."),
     Option(key="given_bins", form="whole", part="design", parameter="given", attribute="bins", least=2,
+           most=1000, why="strata need people",
            help="Number of classes that numeric factors are cut into."),
     Option(key="given_in_criteria", form="flag", part="design", default=False, parameter="given",
            attribute="in_criteria", help="Let legitimate factors describe groups, too."),
@@ -162,11 +209,11 @@ OPTIONS = (
            help="Largest acceptable |psi|."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
            help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
-    Option(key="weights", form="text", part="data", attribute="counts", commands=COUNTED, in_document=False,
+    Option(key="weights", form="name", part="data", attribute="counts", commands=COUNTED, in_document=False,
            help="Column with the number of people that a row stands for."),
-    Option(key="survey_weights", form="text", part="design", parameter="weights", attribute="column",
+    Option(key="survey_weights", form="name", part="design", parameter="weights", attribute="column",
            help="Column of survey weights: rates and tests then describe the population."),
-    Option(key="cluster", form="text", part="design",
+    Option(key="cluster", form="name", part="design",
            help="Column that identifies the person, where people have several rows."),
     Option(key="split", form="text", part="search", default="random",
            help="random; none: search and test everyone, against shuffled outcomes; auto: none for small data; or a "
@@ -174,15 +221,18 @@ OPTIONS = (
     Option(key="fraction", form="number", part="search", default=0.5, parameter="split", attribute="fraction",
            help="Share of the people used for the search."),
     Option(key="repeats", form="whole", part="search", default=1, parameter="split", attribute="repeats", least=1,
+           most=10_000, why="each is an audit of its own",
            help="Number of random splits, to see how often a finding returns."),
     Option(key="search", form="text", part="search", default="default", attribute="name",
            help="default; leaves: test every leaf of the forest; paper: as in 2023; none: test the named groups only; "
            "or the name of another system: subset-scan, cart, ... (docs/baselines.md)."),
     Option(key="trees", form="whole", part="search", default=25, parameter="search", attribute="trees", least=1,
+           most=100_000, why="groups are as distinct with far fewer",
            help="Number of trees to grow."),
     Option(key="alpha", form="number", part="search", default=0.1, parameter="search", attribute="alpha", ends="(]",
            commands=COUNTED, help="Nodes are split while p is below this."),
-    Option(key="groups", form="whole", part="search", default=3, least=1, commands=COUNTED,
+    Option(key="groups", form="whole", part="search", default=3, least=1, most=1_000_000,
+           why="nobody reads as many", commands=COUNTED,
            help="Number of groups to list at most."),
     Option(key="ranking", form="text", part="search", default="confidence", choices=("confidence", "magnitude"),
            help="confidence (smallest p first) or magnitude."),

@@ -40,7 +40,7 @@ def to_excel(report: Report) -> bytes:
     """The workbook. Same report, same bytes."""
     try:
         import xlsxwriter
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra("Excel reports", "excel") from None
     out = io.BytesIO()
     options = {

@@ -260,7 +260,7 @@ def _escapes(characters: set[str]) -> dict[int, str]:
 def _compiler(what: str = "PDF reports") -> Any:
     try:
         import typst
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra(what, "pdf") from None
     return typst
 

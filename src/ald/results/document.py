@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import pairwise
-from math import isfinite
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +12,18 @@ from ald._core.version import __version__
 from ald.assess.power import Detectable
 from ald.data.outcomes import OutcomeSummary
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
-from ald.errors import InputError, shorten
+from ald.errors import InputError
 from ald.groups.tree import Forest
 from ald.notions import Notion, Rate
 from ald.options import AuditConfig
 from ald.options.table import AUDIT_OPTIONS
 from ald.profiles import Profile
+from ald.results.consistency import check_consistency
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
 from ald.results.mode import Mode
+from ald.results.shapes import COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -33,27 +32,30 @@ SCHEMA = 1
 # The lists of findings.
 _FINDINGS = ("giveaways", "groups", "named_groups", "candidates")
 
-# What a document must hold, as far as it is read: a type, [of each], {"*": of each}, {"name": of it}, or alternatives.
-_NUMBER = (float, NoneType)
+# What a document must hold, as far as it is read.
+_NUMBER = (COMPUTED, NoneType)
+_P = (SHARE, NoneType)
+_LOG = (LOG, NoneType)
+_BOUND = (float, NoneType)
 _TEXT = (str, NoneType)
 _BY_RATE = {"*": _NUMBER}
-_COUNT = (int, NoneType)
+_COUNT = (PEOPLE, NoneType)
 _CONDITIONS = [{"attribute": str, "kind": str}]
 _STRATUM = {
     "criterion": str,
     "conditions": _CONDITIONS,
-    "size": int,
-    "size_outside": int,
+    "size": PEOPLE,
+    "size_outside": PEOPLE,
     "rates_inside": _BY_RATE,
     "rates_outside": _BY_RATE,
     "parts": _BY_RATE,
-    "weight": float,
+    "weight": SHARE,
 }
 _FINDING = {
     "criterion": str,
     "conditions": _CONDITIONS,
-    "size": int,
-    "share": float,
+    "size": PEOPLE,
+    "share": SHARE,
     "psi": _NUMBER,
     "parts": _BY_RATE,
     "rates_inside": _BY_RATE,
@@ -61,14 +63,14 @@ _FINDING = {
     "ratios": _BY_RATE,
     "interval": [_NUMBER],
     "part_intervals": {"*": [_NUMBER]},
-    "counts_inside": {"*": int},
-    "counts_outside": {"*": int},
+    "counts_inside": {"*": PEOPLE},
+    "counts_outside": {"*": PEOPLE},
     "statistic": _NUMBER,
-    "df": int,
-    "p_value": _NUMBER,
-    "log10_p": _NUMBER,
-    "p_adjusted": _NUMBER,
-    "log10_p_adjusted": _NUMBER,
+    "df": PEOPLE,
+    "p_value": _P,
+    "log10_p": _LOG,
+    "p_adjusted": _P,
+    "log10_p_adjusted": _LOG,
     "notion": str,
     "outcome": _TEXT,
     "people": _COUNT,
@@ -80,16 +82,18 @@ _FINDING = {
     "finer": [
         {
             "factor": str,
-            "strata": int,
-            **dict.fromkeys(("psi", "p_adjusted", "log10_p_adjusted"), _NUMBER),
+            "strata": PEOPLE,
+            "psi": _NUMBER,
+            "p_adjusted": _P,
+            "log10_p_adjusted": _LOG,
             **dict.fromkeys(("turned", "holds"), bool),
         }
     ],
     "test": str,
-    "interval_level": float,
+    "interval_level": SHARE,
     "interval_unadjusted": [_NUMBER],
-    "also": [{"criterion": str, "conditions": _CONDITIONS, "size": int, "overlap": float}],
-    "stability": _NUMBER,
+    "also": [{"criterion": str, "conditions": _CONDITIONS, "size": PEOPLE, "overlap": SHARE}],
+    "stability": _P,
     "undefined": str,
 }
 _GAP = {
@@ -97,17 +101,17 @@ _GAP = {
     "conditions": _CONDITIONS,
     "notion": str,
     "outcome": _TEXT,
-    "size": int,
+    "size": PEOPLE,
     "people": _COUNT,
-    "share": float,
+    "share": SHARE,
     "psi": _NUMBER,
     "parts": _BY_RATE,
     "rates_inside": _BY_RATE,
     "rates_outside": _BY_RATE,
     "interval": [_NUMBER],
     "part_intervals": {"*": [_NUMBER]},
-    "p_adjusted": _NUMBER,
-    "log10_p_adjusted": _NUMBER,
+    "p_adjusted": _P,
+    "log10_p_adjusted": _LOG,
     "test": str,
     "undefined": str,
 }
@@ -115,35 +119,42 @@ _CHANCE = {"as_strong": _COUNT, "bound": bool}
 _TOGETHER = {
     **_CHANCE,
     "attributes": [str],
-    "df": int,
+    "df": PEOPLE,
     "listed": bool,
     "drawn": _COUNT,
-    **dict.fromkeys(("statistic", "p_value", "log10_p", "p_adjusted", "log10_p_adjusted"), _NUMBER),
+    "statistic": _NUMBER,
+    **dict.fromkeys(("p_value", "p_adjusted"), _P),
+    **dict.fromkeys(("log10_p", "log10_p_adjusted"), _LOG),
 }
 # What only findings of one way of testing have.
 _OF_TREES = {"tree": _COUNT, "node": _COUNT}
 _SHUFFLED = {
     **_CHANCE,
     "claim": str,
-    "shuffles": int,
+    "shuffles": PEOPLE,
     "psi_new": _NUMBER,
     "exaggerated": (bool, NoneType),
-    "halves": int,
-    "found": int,
-    "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": int}],
+    "halves": PEOPLE,
+    "found": PEOPLE,
+    "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": PEOPLE}],
 }
-_TREE = {"tree": int, "counts": [[int]]}
-_HALVES = {"rows_search": int, "rows_assess": int, **dict.fromkeys(("clusters_search", "clusters_assess"), _COUNT)}
+_TREE = {"tree": PEOPLE, "counts": [[PEOPLE]]}
+_HALVES = {
+    "rows_search": PEOPLE,
+    "rows_assess": PEOPLE,
+    **dict.fromkeys(("clusters_search", "clusters_assess"), _COUNT),
+}
 _FOREST = {
-    "trees": int,
+    "trees": PEOPLE,
     "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
-    **{name: [int] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
-    "counts": [[int]],
-    "sides": {"*": [[int]]},
+    **{name: [PLACE] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
+    "counts": [[PEOPLE]],
+    "sides": {"*": [[PEOPLE]]},
     "statistic": [_NUMBER],
-    "log_p": [_NUMBER],
+    "log_p": [_LOG],
 }
-_DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
+    "schema": Within(of=int, low=SCHEMA, high=SCHEMA),
     "version": str,
     "mode": {"name": str},
     "notions": [
@@ -161,23 +172,23 @@ _DOCUMENT = {
         "named_groups": [str],
     },
     "data": {
-        "rows": int,
+        "rows": PEOPLE,
         "outcomes": [{"name": str, "negative": str, "positive": str}],
-        "cells": {"*": int},
-        "attributes": [{"name": str, "kind": str, "distinct": int, "missing": int}],
+        "cells": {"*": PEOPLE},
+        "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": PEOPLE}],
         "left_out": [{"name": str, "reason": str}],
         "warnings": [str],
         **dict.fromkeys(("clusters", "strata"), _COUNT),
     },
-    "p_any": float,
-    "detectable": [{"share": float, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
+    "p_any": SHARE,
+    "detectable": [{"share": SHARE, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
     "giveaways": [_FINDING],
     "groups": [_FINDING],
     "named_groups": [_FINDING],
     "gaps": {
-        "compared": int,
-        "interval_level": float,
-        "shortened": {"*": int},
+        "compared": PEOPLE,
+        "interval_level": SHARE,
+        "shortened": {"*": PEOPLE},
         "absent": str,
         "rows": [_GAP],
     },
@@ -187,21 +198,21 @@ _DOCUMENT = {
                 "attribute": str,
                 "kind": str,
                 "outcome": _TEXT,
-                "bins": [{"counts": [int], "first": _NUMBER, "last": _NUMBER, "levels": [_TEXT], "n_levels": int}],
+                "bins": [{"counts": [PEOPLE], "first": _BOUND, "last": _BOUND, "levels": [_TEXT], "n_levels": PEOPLE}],
             }
         ],
         "dropped": [
             [
                 {
                     "attribute": str,
-                    "size": int,
-                    "share": float,
+                    "size": PEOPLE,
+                    "share": SHARE,
                     "psi": _NUMBER,
                     "rates_inside": _BY_RATE,
                     "rates_outside": _BY_RATE,
                     "interval": [_NUMBER],
                     "undefined": str,
-                    "within": [[int]],
+                    "within": [[PEOPLE]],
                 }
             ]
         ],
@@ -214,14 +225,25 @@ _DOCUMENT = {
             "tables": [
                 {
                     "roles": [str],
-                    "categories": [{"names": [str], "people": int, "selected": int}],
-                    "unknown": int,
+                    "categories": [{"names": [str], "people": PEOPLE, "selected": PEOPLE}],
+                    "unknown": PEOPLE,
                 }
             ],
         },
     ),
     "candidates": [_FINDING],
-    "significant": [int],
+    "significant": [PEOPLE],
+}
+# What only audits on halves have, and only those on everyone.
+OF_HALVES: dict[str, Any] = {
+    "data": _HALVES,
+    "forest": _FOREST,
+    "details": {"trees": [_TREE]},
+    **{key: [_OF_TREES] for key in ("giveaways", "groups", "named_groups", "candidates")},
+}
+OF_EVERYONE: dict[str, Any] = {
+    "mode": {"shuffles": PEOPLE, "parts": PEOPLE, "complete": bool},
+    **{key: [{"shuffled": _SHUFFLED}] for key in ("groups", "candidates")},
 }
 
 
@@ -323,10 +345,10 @@ def audit_from_json(text: str | bytes) -> Audit:
             "audit.save('audit.json') or --output audit.json wrote"
         )
     try:
-        _check(document, _DOCUMENT, "")
+        check_shape(document, DOCUMENT)
         mode = Mode(**document["mode"])
         _check_mode(document, mode)
-        _check_sizes(document, mode)
+        check_consistency(document)
         notions = tuple(
             Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
             for notion in document["notions"]
@@ -380,135 +402,11 @@ def _check_mode(document: dict[str, Any], mode: Mode) -> None:
         place = f"{name}.{i}."
         for key, shape in (("together", _TOGETHER), ("shuffled", _SHUFFLED)):
             if key in entry:
-                _check(entry[key], shape, f"{place}{key}.")
+                check_shape(entry[key], shape, f"{place}{key}.")
         if "shuffled" not in entry:
-            _check(entry, _OF_TREES, place)
-    if mode.is_everyone:
-        _check(document["mode"], {"shuffles": int, "parts": int, "complete": bool}, "mode.")
-        _check(document, {"groups": [{"shuffled": _SHUFFLED}], "candidates": [{"shuffled": _SHUFFLED}]}, "")
-        return
-    _check(document, {"data": _HALVES, "forest": _FOREST, "details": {"trees": [_TREE]}}, "")
+            check_shape(entry, _OF_TREES, place)
+    check_shape(document, OF_EVERYONE if mode.is_everyone else OF_HALVES)
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
-
-
-def _check(value: Any, shape: Any, place: str) -> None:
-    """Raises where the value is not of the shape."""
-    if isinstance(shape, dict) and isinstance(value, dict):
-        inside = dict.fromkeys(value, shape["*"]) if "*" in shape else shape
-        for key, entry in inside.items():
-            if key not in value:
-                raise InputError(f"this audit document is damaged or incomplete: it has no `{place}{key}`")
-            _check(value[key], entry, f"{place}{key}.")
-    elif isinstance(shape, list) and isinstance(value, list):
-        for i, entry in enumerate(value):
-            _check(entry, shape[0], f"{place}{i}.")
-    elif not _is(value, shape):
-        raise InputError(f"this audit document is damaged: its `{place[:-1]}` is {shorten(repr(value))}")
-
-
-def _is(value: Any, shape: Any) -> bool:
-    if isinstance(shape, tuple):
-        return any(_is(value, alternative) for alternative in shape)
-    if isinstance(shape, (list, dict)):
-        try:
-            if type(value) is type(shape):
-                _check(value, shape, "")
-        except InputError:
-            return False
-        return type(value) is type(shape)
-    if isinstance(value, bool) or shape is bool:
-        return isinstance(value, bool) and shape is bool
-    if shape is float:
-        return isinstance(value, (int, float)) and isfinite(value)
-    return isinstance(value, shape) and not (shape is int and abs(value) >= 2**63)
-
-
-def _check_sizes(document: dict[str, Any], mode: Mode) -> None:
-    """Raises where parts of the document do not fit one another."""
-    rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
-    findings = [entry for name in _FINDINGS for entry in document[name]]
-    for entry in findings:
-        keys = rates.get(entry["notion"])
-        by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
-        bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
-        strata = [stratum[name] for stratum in entry["strata"] for name in ("rates_inside", "rates_outside", "parts")]
-        rated = [*(entry[name] for name in by_rate), *strata]
-        if any(set(values) != keys for values in rated) or any(len(pair) != 2 for pair in bounds):
-            raise InputError(
-                f"this audit document is damaged: a finding does not fit the notion: {entry['criterion']!r}"
-            )
-    config = document["config"]
-    named = config["outcome"] or [config["prediction"], config["truth"]]
-    audited = dict.fromkeys([named] if isinstance(named, str) else named)
-    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
-        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
-    significant = document["significant"]
-    whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
-    if not whole or len(significant) < len(document["groups"]):
-        raise InputError("this audit document is damaged: `significant` does not fit its groups and candidates")
-    _check_gaps(document, rates)
-    _check_details(document)
-    _check_profile(document)
-    if mode.is_everyone:
-        return
-    forest = document["forest"]
-    columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
-    n, books = len(forest["tree"]), forest["attributes"]
-    whole = all(len(forest[name]) == n for name in columns) and len({len(cells) for cells in forest["counts"]}) <= 1
-    for attribute, cut in zip(forest["attribute"], forest["cut"], strict=False):
-        book = books[attribute] if attribute < len(books) else {}
-        whole &= attribute < len(books) and (attribute < 0 or "cuts" not in book or 0 <= cut < len(book["cuts"]))
-    whole &= all(-1 <= i < n for name in ("parent", "left", "right") for i in forest[name])
-    whole &= all(0 <= int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
-    if not whole:
-        raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
-
-
-def _check_gaps(document: dict[str, Any], rates: dict[str, set[str]]) -> None:
-    """Raises where gaps do not fit the notions, or are not along one attribute each."""
-    for entry in document["gaps"]["rows"]:
-        by_rate = ("parts", "rates_inside", "rates_outside", "part_intervals")
-        whole = all(set(entry[name]) == rates.get(entry["notion"]) for name in by_rate)
-        whole &= all(len(pair) == 2 for pair in (entry["interval"], *entry["part_intervals"].values()))
-        if not whole or len(entry["conditions"]) != 1:
-            raise InputError(f"this audit document is damaged: a gap does not fit the notion: {entry['criterion']!r}")
-
-
-def _check_details(document: dict[str, Any]) -> None:
-    """Raises where the details do not fit the groups, the cells or one another."""
-    curves = {(curve["attribute"], curve["outcome"]): curve for curve in document["details"]["curves"]}
-    cells = {len(group["counts_inside"]) for group in document["groups"]}
-    n_cells = max(cells, default=0)
-    whole = len(cells) <= 1
-    whole &= all(len(bin_["counts"]) == n_cells for curve in curves.values() for bin_ in curve["bins"])
-    dropped = document["details"]["dropped"]
-    whole &= len(dropped) == len(document["groups"])
-    for group, entries in zip(document["groups"], dropped, strict=False):
-        used = [condition["attribute"] for condition in group["conditions"]]
-        whole &= all((name, group["outcome"]) in curves for name in used)
-        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
-        for entry in entries:
-            bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
-            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
-            whole &= len(entry["interval"]) == 2 and set(entry["rates_inside"]) == set(group["rates_inside"])
-            whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
-    nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
-    for tree in document["details"].get("trees", ()):
-        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
-    if not whole:
-        raise InputError("this audit document is damaged: its `details` do not fit its groups")
-
-
-def _check_profile(document: dict[str, Any]) -> None:
-    """Raises where the counts of the profile cannot be right."""
-    profile = document["profile"] or {"columns": {}, "tables": []}
-    for table in profile["tables"]:
-        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"]) and table["unknown"] >= 0
-        for category in table["categories"]:
-            whole &= len(category["names"]) == len(table["roles"])
-            whole &= 0 <= category["selected"] <= category["people"] > 0
-        if not whole:
-            raise InputError("this audit document is damaged: the counts of its `profile` do not fit one another")

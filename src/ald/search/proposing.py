@@ -14,6 +14,7 @@ from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import Forest
 from ald.notions import ERROR, Rate, RateCounter
 from ald.search.adapting import design_effect, few_strata
+from ald.search.explore.proposals import not_screened
 from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms, smallest_group
 from ald.search.forest.rules import GrowthRules
@@ -102,12 +103,14 @@ def explore_from(
     progress(0.5)
     nodes = NodeMembers(forest, d1.attributes)
     found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
+    skipped = not_screened(d1)
     nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
     return Candidates(
         criteria=tuple(named_in(r.criterion, d1) for r in found),
         tree=tuple(forest.tree[nearest].tolist()),
         node=tuple(forest.node[nearest].tolist()),
         also=tuple(tuple(named_in(other, d1) for other in r.also) for r in found),
+        skipped=skipped,
     )
 
 

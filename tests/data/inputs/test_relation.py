@@ -11,7 +11,9 @@ import duckdb
 import pytest
 
 from ald import ColumnError
+from ald.data.inputs import relation as relation_module
 from ald.data.inputs.relation import Relation, connected, identifier, interrupts, literal, whole, workspace
+from ald.data.inputs.sources import load
 
 
 def test_connections_are_silent() -> None:
@@ -107,3 +109,27 @@ def test_workspace_that_cannot_be_left() -> None:
     with pytest.raises(duckdb.Error, match="kept"), workspace(connection, 2 * 10**9) as folder:
         connection.execute("DETACH kept")
     assert not folder.exists()
+
+
+def test_wide_tables_are_read_as_narrow_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns that are fetched many at once are those that are fetched one by one: kinds, levels, codes, gaps."""
+    rows = [
+        ("whole", "part", "word", "truth", "day", "moment", "spelt", "none"),
+        ("1", "0.5", "b", "true", "2020-01-02", "2020-01-02 03:04:05", "True", ""),
+        ("", "", "", "", "", "", "", ""),
+        ("-3", "nan", "a,é", "false", "1999-12-31", "2020-01-02 03:04:06", "FALSE", ""),
+        ("1", "inf", "b", "true", "2020-01-02", "2020-01-02 03:04:05", "true", ""),
+    ]
+    file = tmp_path / "x.csv"
+    file.write_text("\n".join(",".join(f'"{value}"' if "," in value else value for value in row) for row in rows))
+    narrow = load(str(file))
+    monkeypatch.setattr(relation_module, "_WIDE", 3)
+    wide = load(str(file))
+    assert wide.names == narrow.names == list(rows[0])
+    for name in narrow.names:
+        one, other = narrow[name], wide[name]
+        assert (one.kind, one.levels, one.n_infinite) == (other.kind, other.levels, other.n_infinite)
+        assert (one.codes.tolist(), one.codes.dtype) == (other.codes.tolist(), other.codes.dtype)
+        assert (None if one.values is None else one.values.tolist()) == (
+            None if other.values is None else other.values.tolist()
+        )

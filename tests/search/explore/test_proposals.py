@@ -10,7 +10,8 @@ from ald.data.coded import AuditData
 from ald.datasets import make_synthetic
 from ald.groups.membership import Members
 from ald.groups.rules import decode
-from ald.search.explore.proposals import combinations_beyond_parts, forest_nodes
+from ald.search.explore import proposals as module
+from ald.search.explore.proposals import affordable, combinations_beyond_parts, forest_nodes, not_screened
 from ald.search.explore.scoring import Scorer
 from tests.coded import PARITY, coded, forest_of
 
@@ -89,3 +90,54 @@ def test_a_forest_of_roots_proposes_nothing() -> None:
     """Everyone is no group."""
     data = coded(make_synthetic(5, n=400, seed=0))
     assert forest_nodes(Members([(), ()], data.attributes), Scorer(coarse_view(data), PARITY)) == []
+
+
+def _wide(attributes: int, people: int = 2000) -> AuditData:
+    rng = np.random.default_rng(3)
+    columns = {f"c{i}": rng.integers(0, 3, people) for i in range(attributes)}
+    odd = (columns["c1"] == 1) & (columns["c2"] == 1)
+    columns["y"] = (rng.random(people) < 0.2 + 0.4 * odd + 0.2 * (columns["c1"] == 2)).astype(int)
+    return coded(columns)
+
+
+def test_pairs_have_a_budget() -> None:
+    """All pairs while rows times pairs stay in the budget; beyond it those of fewer attributes, of a hundred always."""
+    assert affordable(500, 5_000) == 500
+    n = affordable(2_000, 5_000)
+    assert n * (n - 1) // 2 * 5_000 <= 1_000_000_000 < (n + 1) * n // 2 * 5_000
+    assert affordable(100, 10**9) == affordable(5_000, 10**9) == 100
+    assert not_screened(_wide(10)) == ""
+
+
+def test_the_strongest_attributes_are_paired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the budget the attributes that say most by themselves have all their pairs looked at, and it is said."""
+    data = _wide(40)
+    scorer = Scorer(coarse_view(data), PARITY)
+    every = combinations_beyond_parts(scorer, 2)
+    monkeypatch.setattr(module, "_WORK", {2: 10**9, 3: 0})
+    assert not_screened(data).startswith("triples of attributes were not looked at")
+    monkeypatch.setattr(module, "_WORK", {2: 10 * len(data.cells), 3: 0})
+    monkeypatch.setattr(module, "_ALWAYS", 1)
+    assert "pairs were looked at among 5 of 40 attributes only" in not_screened(data)
+    screen = module._Screen(coarse_view(data, 6), scorer)
+    kept = screen.strongest(list(range(40)), 5)
+    alone, df = screen.chi2([(j,) for j in range(40)])
+    assert set(df.ravel()) == {2}
+    assert sorted(np.argsort(-alone[:, 0])[:5].tolist()) == kept
+    few = combinations_beyond_parts(scorer, 2)
+    assert every
+    assert few
+    assert {condition.attribute for criterion in few for condition in criterion} <= set(kept)
+
+
+def test_tables_of_any_size_together() -> None:
+    """Chi-squares of tables of different sizes are those of each table by itself."""
+    rng = np.random.default_rng(0)
+    sizes = [2, 5, 3, 9]
+    data = coded({f"c{i}": rng.integers(0, n, 300) for i, n in enumerate(sizes)} | {"y": rng.integers(0, 2, 300)})
+    screen = module._Screen(coarse_view(data, 6), Scorer(coarse_view(data), PARITY))
+    pairs = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)]
+    together, df = screen.chi2(pairs)
+    for i, pair in enumerate(pairs):
+        alone, own = screen.chi2([pair])
+        assert (together[i], df[i]) == (alone[0], own[0])

@@ -16,7 +16,7 @@ def place_arrays(parts: Sequence[Any], roles: Mapping[str, Any]) -> tuple[tuple[
     """
     parts, names = tuple(parts), dict(roles)
     for role, value in roles.items():
-        if not hasattr(value, "__len__") or isinstance(value, (str, bytes, Mapping, Set)):
+        if not hasattr(type(value), "__len__") or isinstance(value, (str, bytes, Mapping, Set)):
             continue
         columns = _columns(parts[0]) if len(parts) == 1 else None
         if _are_texts(value) and (columns is None or set(value) <= {str(name) for name in columns}):

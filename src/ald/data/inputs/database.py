@@ -98,7 +98,7 @@ def _answer(address: str, query: str, source: str, servers: list[Any]) -> Genera
     """
     try:
         import adbc_driver_postgresql.dbapi as postgresql
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra("databases", "sql") from None
     if find_spec("pyarrow") is None:  # the driver gives batches as its objects
         raise needed_extra("databases", "sql")

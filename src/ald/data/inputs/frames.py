@@ -11,7 +11,7 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects
+from ald.data.columns import MICROSECONDS_PER_DAY, Column, as_word, from_levels, from_numbers, from_objects, readable
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_chunks
 from ald.data.table import Table, check_names, names_to_read, table_from, worth_threads
@@ -160,7 +160,14 @@ def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column
 
 
 def _column(name: str, series: nw.Series[Any]) -> Column:
+    with readable(name):
+        return _coded(name, series)
+
+
+def _coded(name: str, series: nw.Series[Any]) -> Column:
     dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):
+        return from_objects(name, series.to_list())
     if dtype.is_integer() or dtype.is_float() or dtype.is_decimal():
         return _numbers(name, series)
     if dtype == nw.Boolean:

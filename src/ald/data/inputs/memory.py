@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
-from ald.errors import SettingError
+from ald.errors import SettingError, shown
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?", re.IGNORECASE)
@@ -28,7 +28,7 @@ def parse_size(size: str | int | None) -> int | None:
     elif isinstance(size, int) and not isinstance(size, bool):
         n = size
     else:
-        raise SettingError(f"memory_limit must be a size such as '4GB' or '500MB', not {size!r}")
+        raise SettingError(f"memory_limit must be a size such as '4GB' or '500MB', not {shown(size)}")
     if n < _LEAST:
         raise SettingError(f"memory_limit must be at least {_LEAST // 10**6} MB, not {size!r}")
     return n

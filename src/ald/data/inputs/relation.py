@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ald._core.arrays import IntArray
+from ald._core.leftovers import to_be_removed
 from ald._core.threads import on_interrupt
 from ald.data.columns import MISSING_WORDS, Column, from_levels, from_numbers
 from ald.data.table import Table, names_to_read, table_from
@@ -22,6 +23,8 @@ from ald.errors import ColumnError, nearest, shorten
 if TYPE_CHECKING:
     import duckdb
 
+# Columns of a table that are fetched one by one; of more, so many at once.
+_WIDE = 100
 # The table of rows in a workspace.
 ROWS = "kept.main.rows"
 
@@ -116,7 +119,7 @@ def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Pa
     """A folder where the connection keeps rows (table `ROWS`) and whatever exceeds its half of the memory."""
     import duckdb
 
-    with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder, to_be_removed(folder):
         connection.execute(f"SET temp_directory = {literal(folder)}")
         connection.execute(f"SET memory_limit = '{memory // 2 // 10**6}MB'")
         connection.execute(f"ATTACH {literal(os.path.join(folder, 'rows.duckdb'))} AS kept")
@@ -137,7 +140,56 @@ def whole(relation: Relation, only: Sequence[str] | None = None) -> Table:
     if not relation.columns:
         return Table(columns={}, n_rows=relation.count(), source=relation.source)
     relation.connection.execute(f"CREATE TEMP TABLE t AS SELECT {relation.selected()} FROM {relation.sql}")
-    return table_from(columns_of(relation.as_table("t")), relation.source)
+    return table_from(_in_pieces(relation.as_table("t")), relation.source)
+
+
+def _in_pieces(relation: Relation) -> Iterator[Column]:
+    """The columns of a table. A query takes time for each column that the table has: those of a wide one are few."""
+    names = list(relation.columns)
+    if len(names) <= _WIDE:
+        yield from columns_of(relation)
+        return
+    for start in range(0, len(names), _WIDE):
+        piece = relation.only(names[start : start + _WIDE])
+        asked = ", ".join(f"{_value(*found)} AS c{i}" for i, found in enumerate(piece.columns.values()))
+        values = relation.connection.execute(f"SELECT {asked} FROM {piece.sql}").fetchnumpy()
+        for i, (name, (sql, kind)) in enumerate(piece.columns.items()):
+            yield _from_values(name, np.ma.asarray(values[f"c{i}"]), sql, kind)
+
+
+def _value(sql: str, kind: str) -> str:
+    """The expression of a column's values as NumPy holds them."""
+    number = measure(sql, kind)
+    if number is not None:
+        return number[0]
+    return f"CAST({sql} AS TINYINT)" if kind == "BOOLEAN" else as_text(sql, kind)
+
+
+def _from_values(name: str, values: np.ma.MaskedArray[Any, np.dtype[Any]], sql: str, kind: str) -> Column:
+    """A column of such values."""
+    number = measure(sql, kind)
+    if number is not None:
+        return _from_masked(name, values, number[1], None)
+    if kind == "BOOLEAN":
+        return _truth(name, np.ma.filled(values.astype(np.int64), -1))
+    numbers: dict[str, int] = {}
+    absent = np.ma.getmaskarray(values).tolist()
+    texts = zip(np.ma.getdata(values).tolist(), absent, strict=True)
+    codes = np.array([-1 if gone else numbers.setdefault(text, len(numbers)) for text, gone in texts], np.int64)
+    return _from_texts(name, codes, list(numbers))
+
+
+def _truth(name: str, codes: IntArray) -> Column:
+    return from_levels(name, codes, ["False", "True"], kind="boolean")
+
+
+def _from_texts(name: str, codes: IntArray, levels: list[str]) -> Column:
+    """A column of words, of truth values if they are the words for these."""
+    coded = from_levels(name, codes, levels)
+    if levels and {word.casefold() for word in levels} <= {"true", "false"}:
+        truth = np.array([word.casefold() == "true" for word in coded.levels] + [-1], dtype=np.int64)
+        return _truth(name, truth[coded.codes])
+    return coded
 
 
 def columns_of(relation: Relation, counts: IntArray | None = None) -> list[Column]:
@@ -152,8 +204,7 @@ def column(relation: Relation, name: str, counts: IntArray | None = None) -> Col
     if number is not None:
         return _from_masked(name, relation.fetch(f"SELECT {number[0]} FROM {relation.sql}"), number[1], counts)
     if kind == "BOOLEAN":
-        codes = _codes(relation, f"CAST({sql} AS TINYINT)")
-        return from_levels(name, codes, ["False", "True"], kind="boolean")
+        return _truth(name, _codes(relation, f"CAST({sql} AS TINYINT)"))
     # Words: DuckDB's own enumeration codes them, in code-point order.
     text = as_text(sql, kind)
     query = f"SELECT DISTINCT {text} AS level FROM {relation.sql} WHERE {sql} IS NOT NULL ORDER BY level"
@@ -163,11 +214,7 @@ def column(relation: Relation, name: str, counts: IntArray | None = None) -> Col
     relation.connection.execute(f"CREATE OR REPLACE TEMP TYPE levels AS ENUM ({query})")
     codes = _codes(relation, f"enum_code(CAST({text} AS levels))")
     relation.connection.execute("DROP TYPE levels")
-    coded = from_levels(name, codes, levels)
-    if {word.casefold() for word in levels} <= {"true", "false"}:
-        truth = np.array([word.casefold() == "true" for word in coded.levels] + [-1], dtype=np.int64)
-        return from_levels(name, truth[coded.codes], ["False", "True"], kind="boolean")
-    return coded
+    return _from_texts(name, codes, levels)
 
 
 def measure(sql: str, kind: str) -> tuple[str, str] | None:

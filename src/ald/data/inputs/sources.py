@@ -10,14 +10,14 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind
+from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind, readable
 from ald.data.inputs.addresses import is_address
 from ald.data.inputs.fingerprint import seen
 from ald.data.inputs.reading import Reading
-from ald.data.inputs.texts import code_texts
+from ald.data.inputs.texts import code_texts, has_characters
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
 from ald.data.words import with_words
-from ald.errors import InputError, SettingError, shorten
+from ald.errors import ColumnError, InputError, SettingError, shorten
 
 if TYPE_CHECKING:
     from ald.remote.lazy import Spread
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
 _JUDGED = 50
+
+# Years from 1970 that microseconds in 64 bits reach.
+_YEARS = 290_000
 
 
 def _is_database(data: Any) -> bool:
@@ -166,10 +169,15 @@ def _from_mapping(data: Mapping[Any, Any], only: Sequence[str] | None, reading: 
         if missing:
             Table(columns=dict.fromkeys(columns), n_rows=0, source=source)[missing[0]]  # type: ignore[arg-type]
         columns = {name: columns[name] for name in only}
-    values = sum(len(column) for column in columns.values() if isinstance(column, np.ndarray))
+    values = sum(column.size for column in columns.values() if isinstance(column, np.ndarray))
     threads = reading.threads if worth_threads(values) else 1
-    read = in_threads(lambda name: from_array(name, columns[name]), columns, threads)
+    read = in_threads(lambda name: _from_any(name, columns[name]), columns, threads)
     return table_from(read, source)
+
+
+def _from_any(name: str, values: Any) -> Column:
+    with readable(name):
+        return from_array(name, values)
 
 
 def from_array(name: str, values: Any) -> Column:
@@ -188,6 +196,10 @@ def from_array(name: str, values: Any) -> Column:
     array = np.ma.getdata(values)
     if array.ndim != 1:
         raise InputError(f"column {name!r} must have one dimension; it has {array.ndim}")
+    if array.dtype.kind == "U" and not has_characters(array):
+        raise InputError(
+            f"column {name!r} holds text with characters that Unicode does not have: its memory is damaged"
+        )
     if array.dtype.kind in "iuf":
         return from_numbers(name, array, missing=missing)
     if array.dtype.kind == "M":
@@ -207,6 +219,9 @@ def from_array(name: str, values: Any) -> Column:
 def from_datetimes(name: str, values: np.ndarray[Any, Any]) -> Column:
     """A column of NumPy dates (kind "date") or times (kind "datetime")."""
     absent = np.isnat(values)
+    years = values[~absent].astype("datetime64[Y]").astype(np.int64)
+    if len(years) and max(abs(int(years.min())), abs(int(years.max()))) > _YEARS:
+        raise ColumnError(f"column {name!r} holds dates more than {_YEARS:,} years from 1970, which are none")
     if np.datetime_data(values.dtype)[0] in ("D", "W", "M", "Y"):
         return from_numbers(name, values.astype("datetime64[D]").astype(np.int64), "date", absent)
     return from_numbers(name, values.astype("datetime64[us]").astype(np.int64), "datetime", absent)

@@ -5,6 +5,7 @@ NumPy's arrays of text have a fixed width and are coded character by character; 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,6 +43,18 @@ def code_texts(texts: np.ndarray[Any, Any]) -> tuple[IntArray, list[str]] | None
     first = np.empty(n, np.int64)
     first[codes] = np.arange(len(texts))
     return codes, texts[first].tolist()
+
+
+def has_characters(texts: np.ndarray[Any, Any]) -> bool:
+    """Whether all characters of an array of text are some: arrays made of bytes may hold numbers that are none.
+
+    >>> has_characters(np.array(["no", "yes"]))
+    True
+    """
+    if texts.size == 0 or texts.dtype.itemsize == 0:
+        return True
+    numbers = np.ascontiguousarray(texts).view(np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
+    return int(numbers.max()) <= sys.maxunicode
 
 
 # The width of offsets, offsets, bytes and validity as buffers, and the first row and the number of rows in them.

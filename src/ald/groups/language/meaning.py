@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from ald.data.columns import MICROSECONDS_PER_DAY, Column
 from ald.data.inputs.sources import load
-from ald.errors import CriterionError, SettingError, nearest, shorten
+from ald.errors import CriterionError, SettingError, nearest, shorten, shown
 from ald.groups.criterion import (
     INTERVAL_KINDS,
     Condition,
@@ -60,7 +60,7 @@ def parse(text: str, data: Any = None) -> Criterion:
 
 def _statements(text: str) -> Sequence[Statement]:
     if not isinstance(text, str):
-        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shorten(repr(text))}")
+        raise SettingError(f"a criterion must be a text such as 'sex = F and age > 60', not {shown(text)}")
     return statements(text)
 
 

@@ -89,7 +89,7 @@ def _opened(frame: Any, path: str, kind: str, file: TextFile | None, engine: str
 def _with_spark(path: str, kind: str, engine: str) -> Opened:
     try:
         import pyspark  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra("Audits on Spark", "spark") from None
     from ald.remote.engines import spark_files
 
@@ -102,7 +102,7 @@ def _with_spark(path: str, kind: str, engine: str) -> Opened:
 def _with_dask(path: str, kind: str) -> Opened:
     try:
         import dask.dataframe  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise needed_extra("Audits with Dask", "dask") from None
     from ald.remote.engines import dask_files
 

@@ -7,13 +7,14 @@ tables for association with the outcome beyond what their parts show, and the ce
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
-from math import comb, log, prod
+from itertools import combinations
+from math import comb, isqrt, log, prod
 
 import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
-from ald.data.coarse import CoarseView, coarser
+from ald.data.coarse import CoarseView, coarse_view, coarser
+from ald.data.coded import AuditData
 from ald.groups.membership import Members
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.search.explore.scoring import Scorer
@@ -26,8 +27,9 @@ _SCREEN_BINS = {2: 6, 3: 3}
 _KEPT = {2: 6, 3: 3}
 _CELLS_PER_COMBINATION = 2
 _MAX_LEVELS = 12
-# Triples are screened while rows times triples stay below this.
-_TRIPLE_WORK = 20_000_000
+# Pairs and triples are screened while rows times combinations stay below this, and so many pairs in any case.
+_WORK = {2: 1_000_000_000, 3: 20_000_000}
+_ALWAYS = 5_000
 _PRICED = 60
 # Entries of the tables that are held at a time.
 _ENTRIES_AT_ONCE = 1 << 22
@@ -39,13 +41,13 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
 
     With each cell goes the evidence of its combination: log p, corrected for all combinations and its cells.
     """
-    data = scorer.view.data
     coarse = coarser(scorer.view, _SCREEN_BINS[order])
-    usable = [j for j, column in enumerate(coarse.columns) if 2 <= column.n <= _MAX_LEVELS]
-    n = comb(len(usable), order)
-    if order > 2 and n * len(data.cells) > _TRIPLE_WORK:
-        return {}
     screen = _Screen(coarse, scorer)
+    usable = _usable(coarse)
+    if order > 2 and not triples_affordable(len(usable), len(coarse.data.cells)):
+        return {}
+    usable = screen.strongest(usable, affordable(len(usable), len(coarse.data.cells)))
+    n = comb(len(usable), order)
     ranked = screen.beyond_parts(list(combinations(usable, order)))
     out: dict[CodedCriterion, float] = {}
     for log_p, parts in ranked[: _KEPT[order]]:
@@ -53,6 +55,50 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
             cells = prod(coarse.columns[j].n for j in parts)
             out |= dict.fromkeys(screen.best_cells(parts), log_p + log(n) + log(cells))
     return out
+
+
+def affordable(attributes: int, rows: int) -> int:
+    """Of so many attributes, how many can have all their pairs screened.
+
+    >>> affordable(500, 5_000), affordable(2_000, 5_000)
+    (500, 632)
+    """
+    pairs = max(_WORK[2] // max(rows, 1), _ALWAYS)
+    return attributes if comb(attributes, 2) <= pairs else (1 + isqrt(1 + 8 * pairs)) // 2
+
+
+def triples_affordable(attributes: int, rows: int) -> bool:
+    """Whether all triples of so many attributes can be screened."""
+    return comb(attributes, 3) * rows <= _WORK[3]
+
+
+def not_screened(data: AuditData) -> str:
+    """Which combinations of attributes are not looked at, in words; empty where all are that can be."""
+    rows = len(data.cells)
+    if triples_affordable(len(data.attributes), rows) and affordable(len(data.attributes), rows) == len(
+        data.attributes
+    ):
+        return ""
+    view = coarse_view(data)
+    n, threes = (len(_usable(coarser(view, _SCREEN_BINS[order]))) for order in (2, 3))
+    pairs = affordable(n, rows)
+    if pairs < n:
+        return (
+            f"pairs were looked at among {pairs:,} of {n:,} attributes only, those that say most about the outcome by "
+            "themselves, and triples not at all: what shows in other combinations alone may have been missed. Name "
+            "fewer attributes to have all their pairs looked at"
+        )
+    if not triples_affordable(threes, rows):
+        return (
+            "triples of attributes were not looked at, for they are too many: what shows in three attributes together, "
+            "and in no two of them, may have been missed"
+        )
+    return ""
+
+
+def _usable(coarse: CoarseView) -> list[int]:
+    """The attributes of which combinations are screened: those with levels, and not too many."""
+    return [j for j, column in enumerate(coarse.columns) if 2 <= column.n <= _MAX_LEVELS]
 
 
 class _Screen:
@@ -87,11 +133,23 @@ class _Screen:
             excess, spread = residuals(counts, totals, self.scorer.rates)
             terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.terms.effect
             filled = spread > 0
-            bounds = np.cumsum([0, *(len(table) for table in tables)]).tolist()
-            for i, (start, end) in zip(chosen.tolist(), pairwise(bounds), strict=True):
-                statistic[i] = terms[:, start:end].sum(axis=1)
-                df[i] = np.count_nonzero(filled[:, start:end], axis=1) - 1
+            lengths = np.array([len(table) for table in tables])
+            starts = np.cumsum(lengths) - lengths
+            for length in np.unique(lengths).tolist():  # tables of one size at once
+                same = lengths == length
+                places = starts[same][:, None] + np.arange(length)
+                statistic[chosen[same]] = terms[:, places].sum(axis=2).T
+                df[chosen[same]] = np.count_nonzero(filled[:, places], axis=2).T - 1
         return statistic, df
+
+    def strongest(self, attributes: list[int], n: int) -> list[int]:
+        """The n attributes that say most about the outcome by themselves, in their order; the first of equal ones."""
+        if n >= len(attributes):
+            return attributes
+        statistic, df = self.chi2([(j,) for j in attributes])
+        log_p = chi2_log_sf(statistic.sum(axis=1), np.maximum(df, 0).sum(axis=1))
+        order = np.argsort(np.nan_to_num(log_p, nan=0.0), kind="stable")[:n]
+        return [attributes[i] for i in sorted(order.tolist())]
 
     def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
         """log p of what joint tables show beyond their parts (by inclusion and exclusion), smallest first."""

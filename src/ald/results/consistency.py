@@ -1,0 +1,153 @@
+"""Whether the parts of a document fit one another; `shapes` says what each must be by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from ald.errors import InputError, shown
+
+
+def check_consistency(document: dict[str, Any]) -> None:
+    """Raises where parts of the document do not fit one another."""
+    rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
+    findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
+    for entry in findings:
+        keys = rates.get(entry["notion"])
+        by_rate = ("parts", "rates_inside", "rates_outside", "ratios", "part_intervals")
+        bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
+        strata = [stratum[name] for stratum in entry["strata"] for name in ("rates_inside", "rates_outside", "parts")]
+        rated = [*(entry[name] for name in by_rate), *strata]
+        whole = all(set(values) == keys for values in rated) and all(_is_interval(pair) for pair in bounds)
+        if not whole or entry["size"] != sum(entry["counts_inside"].values()):
+            raise InputError(
+                f"this audit document is damaged: a finding does not fit the notion: {shown(entry['criterion'])}"
+            )
+    config = document["config"]
+    named = config["outcome"] or [config["prediction"], config["truth"]]
+    audited = dict.fromkeys([named] if isinstance(named, str) else named)
+    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
+        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
+    significant = document["significant"]
+    whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
+    if not whole or len(significant) < len(document["groups"]):
+        raise InputError("this audit document is damaged: `significant` does not fit its groups and candidates")
+    if "forest" in document:
+        _check_forest(document["forest"])
+    _check_gaps(document, rates)
+    _check_details(document)
+    _check_profile(document)
+    _check_origins(document)
+
+
+def _is_interval(pair: list[float | None]) -> bool:
+    """Whether these are a lower and an upper bound, or neither."""
+    if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
+        return False
+    return pair[0] is None or pair[1] is None or pair[0] <= pair[1]
+
+
+def _check_forest(forest: dict[str, Any]) -> None:
+    """Raises where nodes are no trees: each in preorder, its children below it, each with people of its parent."""
+    columns = ("tree", "node", "parent", "left", "right", "counts", "attribute", "cut", "statistic", "log_p")
+    n, books = len(forest["tree"]), forest["attributes"]
+    whole = all(len(forest[name]) == n for name in columns) and len({len(cells) for cells in forest["counts"]}) <= 1
+    whole &= all(0 <= tree < forest["trees"] for tree in forest["tree"])
+    whole &= all(i.isdecimal() and int(i) < n and len(sides) == 2 for i, sides in forest["sides"].items())
+    if not whole or not all(_is_node(forest, i, books) for i in range(n)):
+        raise InputError("this audit document is damaged: the columns of its forest do not fit one another")
+
+
+def _is_node(forest: dict[str, Any], i: int, books: list[dict[str, Any]]) -> bool:
+    """Whether a node is where preorder has it, and splits as its attribute does."""
+    tree, node, parent, left, right, attribute, cut = (
+        forest[name][i] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")
+    )
+    same: list[int] = forest["tree"]
+    n, sides = len(same), forest["sides"].get(str(i))
+    starts = i == 0 or same[i - 1] < tree
+    if not starts and (same[i - 1] != tree or node != forest["node"][i - 1] + 1):
+        return False
+    if (starts and (parent != -1 or node != 1)) or (not starts and i not in _children(forest, parent, i)):
+        return False
+    if attribute < 0:
+        return left == right == -1 and sides is None
+    if not (attribute < len(books) and left == i + 1 < right < n and same[left] == same[right] == tree):
+        return False
+    if forest["parent"][left] != i or forest["parent"][right] != i:
+        return False
+    if any(a != b + c for a, b, c in zip(*(forest["counts"][at] for at in (i, left, right)), strict=True)):
+        return False
+    book = books[attribute]
+    if sides is not None:
+        codes = [code for side in sides for code in side]
+        known = len(book.get("levels", ()))
+        return len(set(codes)) == len(codes) and all(code < known for code in codes)
+    values: list[Any] = book["cuts"] if "cuts" in book else book["levels"]
+    return bool(0 <= cut < len(values))
+
+
+def _children(forest: dict[str, Any], parent: int, below: int) -> tuple[int, ...]:
+    return (forest["left"][parent], forest["right"][parent]) if 0 <= parent < below else ()
+
+
+def _check_origins(document: dict[str, Any]) -> None:
+    """Raises where a finding comes from a node that there is not."""
+    if "forest" not in document:
+        return
+    nodes = Counter(document["forest"]["tree"])
+    searched = [*document["groups"], *([] if document.get("reduced") else document["candidates"])]
+    for entry in searched:
+        tree, node = entry["tree"], entry["node"]
+        if (tree is None) != (node is None) or (tree is not None and not 1 <= node <= nodes[tree]):
+            raise InputError(f"this audit document is damaged: no tree has the node of {shown(entry['criterion'])}")
+
+
+def _check_gaps(document: dict[str, Any], rates: dict[str, set[str]]) -> None:
+    """Raises where gaps do not fit the notions, or are not along one attribute each."""
+    for entry in document["gaps"]["rows"]:
+        by_rate = ("parts", "rates_inside", "rates_outside", "part_intervals")
+        whole = all(set(entry[name]) == rates.get(entry["notion"]) for name in by_rate)
+        whole &= all(_is_interval(pair) for pair in (entry["interval"], *entry["part_intervals"].values()))
+        if not whole or len(entry["conditions"]) != 1:
+            raise InputError(
+                f"this audit document is damaged: a gap does not fit the notion: {shown(entry['criterion'])}"
+            )
+
+
+def _check_details(document: dict[str, Any]) -> None:
+    """Raises where the details do not fit the groups, the cells or one another."""
+    curves = {(curve["attribute"], curve["outcome"]): curve for curve in document["details"]["curves"]}
+    cells = {len(group["counts_inside"]) for group in document["groups"]}
+    n_cells = max(cells, default=0)
+    whole = len(cells) <= 1
+    whole &= all(len(bin_["counts"]) == n_cells for curve in curves.values() for bin_ in curve["bins"])
+    dropped = document["details"]["dropped"]
+    whole &= len(dropped) == len(document["groups"])
+    for group, entries in zip(document["groups"], dropped, strict=False):
+        used = [condition["attribute"] for condition in group["conditions"]]
+        whole &= all((name, group["outcome"]) in curves for name in used)
+        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
+        for entry in entries:
+            bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
+            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
+            whole &= _is_interval(entry["interval"]) and set(entry["rates_inside"]) == set(group["rates_inside"])
+            whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
+    for tree in document["details"].get("trees", ()):
+        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
+    if not whole:
+        raise InputError("this audit document is damaged: its `details` do not fit its groups")
+
+
+def _check_profile(document: dict[str, Any]) -> None:
+    """Raises where the counts of the profile cannot be right."""
+    profile = document["profile"] or {"columns": {}, "tables": []}
+    for table in profile["tables"]:
+        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"]) and table["unknown"] >= 0
+        for category in table["categories"]:
+            whole &= len(category["names"]) == len(table["roles"])
+            whole &= 0 <= category["selected"] <= category["people"] > 0
+        if not whole:
+            raise InputError("this audit document is damaged: the counts of its `profile` do not fit one another")
