@@ -25,6 +25,7 @@ from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
 from ald.rows import Whole
+from ald.search.pool import pool_share, pooled
 from ald.search.proposing import propose_groups
 
 
@@ -114,7 +115,8 @@ class LocalHalves:
         return replace(self, d1=extended(self.d1, derived), d2=extended(self.d2, derived))
 
     def view_d1(self, question: Question) -> AuditData:
-        return question.view(self.d1)
+        share = pool_share(len(self.d1.cells), self.d1.total)
+        return pooled(question.view(self.d1), share, self.config.seed)
 
     def view_d2(self, question: Question) -> LocalD2:
         return LocalD2(question.view(self.d2))

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import AnyArray, BoolArray, IntArray
 from ald.data import checks
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
 from ald.data.duplicates import repeated_rows
+from ald.data.hashing import named as named_hashes
+from ald.data.hashing import number_hashes, value_hashes
 from ald.data.identifiers import (
     IDENTIFIER_ROWS,
     IDENTIFIER_SHARE,
@@ -113,11 +115,13 @@ def prepare(
     reference: Criterion | None = None,
     named: Sequence[Criterion] = (),
     search: bool = True,
+    look_at_order: bool = False,
 ) -> Prepared:
     """Coded audit data of the table. `cell_names` are those of 2 cells (an outcome) or 4 (prediction and truth).
 
     half: 0 for rows of the search and 1 for those of the assessment, where these were given as two data sets.
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
+    look_at_order: warn of what the order of the rows says; an audit does not depend on it.
     """
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows")
@@ -129,7 +133,8 @@ def prepare(
     if kept is not None:
         table, half = table.take(kept), None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
-    cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None and known is None)
+    ordered_rows = look_at_order and counts is None and known is None
+    cells, warnings = confusion_cells(table, roles, ordered_rows=ordered_rows)
     warnings = [*table.notes, *without, *against_note(table, roles), *warnings]
     if total < minimum_rows:
         raise InputError(
@@ -150,7 +155,17 @@ def prepare(
         reference=None if reference is None else marked(table, reference, people, "reference"),
         named=tuple(marked(table, criterion, people, "named group") for criterion in named),
     )
-    data = encode(columns, cells, counts, len(cell_names), design)
+    audited_names = {column.name for column in columns}
+    besides = [value_hashes(factor)[codes] for factor, codes in factors if factor.name not in audited_names]
+    if weights is not None:
+        besides.append(number_hashes("survey weight", weights))
+    besides += [
+        named_hashes(str(criterion), mark)
+        for criterion, mark in _marks(reference, named, design)
+        if any(condition.attribute not in audited_names for condition in criterion)
+    ]
+    drawn_by = None if clusters is None else _cluster_hashes(table[roles.cluster or ""])
+    data = encode(columns, cells, counts, len(cell_names), design, besides=besides, clusters=drawn_by)
     if roles.cluster is None and roles.weights is None:
         warnings.extend(repeated_rows(data))
     whole, strata, given = data, None, None
@@ -170,6 +185,19 @@ def prepare(
         strata=None if strata is None else len(strata),
     )
     return Prepared(data=data, summary=summary, whole=whole, strata=strata, given=given, named=tuple(named))
+
+
+def _marks(
+    reference: Criterion | None, named: Sequence[Criterion], design: Design
+) -> list[tuple[Criterion, BoolArray]]:
+    """The groups in words, with who belongs to each."""
+    marks = list(zip(named, design.named, strict=True))
+    return marks if reference is None or design.reference is None else [(reference, design.reference), *marks]
+
+
+def _cluster_hashes(column: Column) -> AnyArray:
+    attribute, codes = attribute_of(column)
+    return value_hashes(attribute)[codes]
 
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:
@@ -245,12 +273,13 @@ def judged(column: Column, counts: IntArray | None, total: int, wanted: bool = F
         return numbers_reason(observed), ""
     if not is_number and distinct > IDENTIFIER_SHARE * observed:
         return words_reason(distinct, observed), ""
-    found = Occurrences.of(weighted_bincount(column.codes, _people(column, counts), distinct + 1)[:distinct])
+    rows = (
+        np.bincount(column.codes, minlength=distinct + 1)
+        if counts is None
+        else (weighted_bincount(column.codes, counts, distinct + 1))
+    )
+    found = Occurrences.of(rows[:distinct])
     return repeated_reason(found, is_number=is_number), cluster_hint(column.name, found, is_number=is_number)
-
-
-def _people(column: Column, counts: IntArray | None) -> IntArray:
-    return np.ones(len(column.codes), np.int64) if counts is None else counts
 
 
 def check_halves(searched: int, assessed: int, least: int) -> None:
