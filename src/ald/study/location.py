@@ -40,6 +40,7 @@ class Task:
     search: str = "default"
     level: float = 0.05
     split: str = "random"
+    people: int = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,9 @@ class Outcome:
 
 def run(task: Task, seed: int) -> Outcome:
     """One random data set, audited."""
-    data = make_synthetic(task.dataset, rho=task.rho, width=task.width, irrelevant=task.irrelevant, seed=seed)
+    data = make_synthetic(
+        task.dataset, n=task.people, rho=task.rho, width=task.width, irrelevant=task.irrelevant, seed=seed
+    )
     roles: dict[str, Any] = {"prediction": "prediction", "truth": "truth"} if task.dataset == 3 else {"outcome": "y"}
     notion = "equalized odds" if task.dataset == 3 else "statistical parity"
     source = Source(data=data, threads=1)
@@ -149,6 +152,7 @@ def measure(task: Task, runs: int, first_seed: int = 0, jobs: int | None = None)
 @click.option("--rho", type=float, default=0.2, show_default=True, help="Strength of the disparity.")
 @click.option("--width", type=float, default=24.0, show_default=True, help="Width of the age band (data set 1).")
 @click.option("--irrelevant", type=int, default=0, show_default=True, help="Irrelevant attributes added.")
+@click.option("--people", type=int, default=10_000, show_default=True, help="Size of each data set.")
 @click.option("--runs", type=int, default=100, show_default=True, help="Random data sets.")
 @click.option("--first-seed", type=int, default=0, show_default=True, help="Seed of the first.")
 @click.option("--search", type=click.Choice(SEARCHES), default="default", show_default=True, help="Search.")
