@@ -389,7 +389,7 @@ def test_fraction(fraction: float) -> None:
         ({"fraction": 0}, "fraction must be above 0"),
         ({"fraction": 1}, "fraction must be above 0 and below 1"),
         ({"split": "half", "fraction": 0.3}, "fraction is for random halves"),
-        ({"split": "half", "repeats": 3}, "repeats are random halvings"),
+        ({"split": "half", "repeats": 3}, "repeats are random splits"),
         ({"split": "hlf"}, "there is no column 'hlf'.*Did you mean 'half'"),
         ({"split": "sex"}, "which of them is for the search"),
         ({"split": 3}, "split must be .* not int"),

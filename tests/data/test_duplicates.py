@@ -46,7 +46,7 @@ def warned(columns: Columns, **roles: Any) -> list[str]:
 def test_people_who_are_there_equally_often(seed: int, times: int, fine: bool) -> None:
     """500 people several times each are told from several times as many people, whatever their columns hold."""
     (warning,) = warned(repeated(independent(seed, 500, fine=fine), times))
-    assert f"there {times} times" in warning
+    assert f"occurs {times} times" in warning
     assert "cluster=" in warning
     assert "weights=" in warning
     assert warned(independent(seed, 500 * times, fine=fine)) == []
@@ -100,7 +100,7 @@ def test_data_too_large_to_be_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duplicates, "SORTED_ROWS", 2000)
     monkeypatch.setattr(duplicates, "_ROWS", 1000)
     copies, distinct = (repeated_rows(data) for data in prepared)
-    assert "there 4 times" in copies[0]
+    assert "occurs 4 times" in copies[0]
     assert distinct == []
 
 
