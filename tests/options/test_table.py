@@ -119,7 +119,7 @@ def test_the_command_line(command: Any) -> None:
     params = {param.name: param for param in cli.commands[command].params if isinstance(param, click.Option)}
     for key, option in of_command(command).items():
         assert option.flag in params[key].opts
-    besides = {"config", "format_", "output", "assess_on"}
+    besides = {"config", "format_", "output", "assess_on", "title", "notes", "date"}
     assert set(params) - besides == set(of_command(command))
 
 

@@ -12,7 +12,7 @@ from ald.errors import SettingError, needed_extra
 from ald.report.csv import to_csv
 from ald.report.excel import to_excel
 from ald.report.html import to_html
-from ald.report.identity import Identity
+from ald.report.identity import Identity, identify
 from ald.report.markdown import to_markdown
 from ald.report.model import Report
 from ald.report.pdf import to_pdf
@@ -81,10 +81,10 @@ def check_targets(paths: Sequence[str]) -> None:
         raise SettingError(f"the report {twice!r} is asked for twice")
 
 
-def write_report(audit: Audit, path: str, identity: Identity) -> None:
-    """Writes the report in the format of the path's ending."""
+def write_report(audit: Audit, path: str, identity: Identity | None = None) -> None:
+    """Writes the report in the format of the path's ending; without an identity, with the usual title and today's day."""
     from ald.report.summary.report import summarise
 
     ending = format_of(path)
-    content = audit.to_json() if ending == _DOCUMENT else RENDERERS[ending](summarise(audit, identity))
+    content = audit.to_json() if ending == _DOCUMENT else RENDERERS[ending](summarise(audit, identity or identify()))
     write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)

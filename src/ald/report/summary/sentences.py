@@ -45,7 +45,7 @@ def verdict(audit: Audit) -> str:
         return state(audit.groups[0], audit)
     beside = _significant_beside(audit)
     if not audit.n_tested:
-        return f"No group that the search proposed could be tested.{f' {beside}' if beside else ''}"
+        return f"Among {among(audit)}, no group could be tested.{f' {beside}' if beside else ''}"
     threshold = audit.config.threshold
     what = f"disparity significantly larger than {points(threshold)}" if threshold > 0 else "significant disparity"
     if beside:
