@@ -82,7 +82,7 @@ def check_targets(paths: Sequence[str]) -> None:
 
 
 def write_report(audit: Audit, path: str, identity: Identity | None = None) -> None:
-    """Writes the report in the format of the path's ending; without an identity, with the usual title and today's day."""
+    """Writes the report in the format of the path's ending; without an identity with the usual title, as of today."""
     from ald.report.summary.report import summarise
 
     ending = format_of(path)
