@@ -30,9 +30,10 @@ def local_halves(columns: dict[str, Any], **options: Any) -> LocalHalves:
 
 
 def test_halves_make_up_the_rows() -> None:
-    """Everyone is in D1 or in D2, in shares as asked for, and one seed gives one halving."""
+    """Everyone is in D1 or in D2, in about the shares asked for, and one seed gives one halving."""
     halves = local_halves(people(), fraction=0.3)
-    assert (halves.d1.total, halves.d2.total) == (180, 420)
+    assert halves.d1.total + halves.d2.total == 600
+    assert abs(halves.d1.total - 180) < 4 * np.sqrt(600 * 0.3 * 0.7)
     assert halves.d1.codes[0].tolist() == local_halves(people(), fraction=0.3).d1.codes[0].tolist()
     assert halves.strata is None
 
@@ -73,7 +74,8 @@ def test_halves_are_seen_with_a_question_in_mind() -> None:
     halves = rows.halves(np.random.SeedSequence(0))
     _, second = questions(config)
     counts = [view.cell_counts().tolist() for view in (halves.view_d1(second), halves.view_d2(second).data)]
-    assert sorted(counts) == [[0, 300], [1, 299]]
+    assert [sum(half) for half in counts] == [halves.d1.total, halves.d2.total]
+    assert sorted(no for no, _ in counts) == [0, 1]
 
 
 def test_one_halving_says_nothing_of_stability() -> None:

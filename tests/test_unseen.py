@@ -36,7 +36,7 @@ IDS = ["default", "paper", "leaves", "one direction", "given", "cluster", "surve
 def data_for(notion: str, search: dict[str, Any]) -> AuditData:
     """Data with a planted disparity, and with the design that the search is about."""
     odds = notion == "equalized odds"
-    data = coded(make_synthetic(3, n=1500, rho=0.3, seed=4) if odds else make_synthetic(5, n=1500, seed=4))
+    data = coded(make_synthetic(3, n=1500, rho=0.4, seed=4) if odds else make_synthetic(5, n=1500, seed=4))
     rng = np.random.default_rng(9)
     n = len(data.cells)
     design = Design(

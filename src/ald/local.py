@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ald.data.coded import AuditData
+from ald.data.coded import AuditData, merge
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extended
@@ -25,6 +25,7 @@ from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
 from ald.rows import Whole
+from ald.search.pool import pool_share, pooled
 from ald.search.proposing import propose_groups
 
 
@@ -56,7 +57,8 @@ class LocalRows:
         return ""
 
     def whole(self) -> Whole:
-        return Whole(data=self.prepared.whole, strata=self.prepared.strata, threads=self.threads)
+        # Shuffles go by the places of rows, which must not depend on the order of the input.
+        return Whole(data=merge(self.prepared.whole), strata=self.prepared.strata, threads=self.threads)
 
     def halves(self, seed: np.random.SeedSequence) -> LocalHalves:
         return LocalHalves.of(
@@ -110,7 +112,8 @@ class LocalHalves:
         return replace(self, d1=extended(self.d1, derived), d2=extended(self.d2, derived))
 
     def view_d1(self, question: Question) -> AuditData:
-        return question.view(self.d1)
+        share = pool_share(len(self.d1.cells), self.d1.total)
+        return pooled(question.view(self.d1), share, self.config.seed)
 
     def view_d2(self, question: Question) -> LocalD2:
         return LocalD2(question.view(self.d2))

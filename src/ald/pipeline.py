@@ -42,6 +42,7 @@ from ald.results.mode import HALVES, NAMED, Mode
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
 from ald.search.forest.rules import GrowthRules, minimum_rows
+from ald.search.pool import pool_note
 from ald.search.proposing import why_none
 
 if TYPE_CHECKING:
@@ -352,7 +353,8 @@ def _say_repeat(say: Progress, done: float, step: str, share: float) -> None:
 def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> DataSummary:
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
-    warnings = (*summary.warnings, *untested(split, config), *skipped(split))
+    part = pool_note(len(split.d1.cells), config)
+    warnings = (*summary.warnings, *part, *untested(split, config), *skipped(split))
     summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary

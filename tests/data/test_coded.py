@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 import ald
 from ald.assess.assessment import assess
 from ald.data import coded
-from ald.data.coded import Attribute, AuditData, as_counts, draw, encode, merge, numbered, weighted_bincount
+from ald.data.coded import Attribute, AuditData, as_counts, encode, merge, numbered, weighted_bincount
 from ald.data.columns import compact, from_levels, from_numbers
 from ald.groups.rules import candidates
 from ald.notions import NOTIONS, SELECTION, RateCounter
@@ -24,75 +23,6 @@ from ald.search.forest.rules import GrowthRules
 from tests import coded as tables
 from tests.coded import surveyed
 from tests.tables import people
-
-# The three ways to draw, chosen by the limits: all people in a list, cell by cell, and in bulk.
-BRANCHES = ["count", "marginals", "bulk"]
-
-
-@pytest.fixture(params=BRANCHES)
-def branch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Counts for which `draw` takes this way."""
-    if request.param == "bulk":
-        monkeypatch.setattr(coded, "_MARGINALS_LIMIT", 0)
-    return str(request.param)
-
-
-def counts_for(branch: str) -> np.ndarray:
-    counts = np.array([5, 0, 20, 1, 14, 40])
-    return counts if branch == "count" else counts * 10
-
-
-def test_draws_have_the_right_margins(branch: str) -> None:
-    """Every draw sums to n and takes no more than there is, from nobody to everybody."""
-    counts = counts_for(branch)
-    rng = np.random.default_rng(0)
-    for n in [0, 1, counts.sum() // 2, counts.sum() - 1, counts.sum()] * 20:
-        drawn = draw(counts, int(n), rng)
-        assert drawn.sum() == n
-        assert ((drawn >= 0) & (drawn <= counts)).all()
-
-
-def test_draws_are_hypergeometric(branch: str) -> None:
-    """Mean and variance of every cell are those of the hypergeometric distribution."""
-    counts = counts_for(branch)
-    total, n, repeats = int(counts.sum()), int(counts.sum() * 0.3), 4000
-    rng = np.random.default_rng(1)
-    drawn = np.array([draw(counts, n, rng) for _ in range(repeats)])
-    mean = n * counts / total
-    variance = np.array([stats.hypergeom(total, k, n).var() if k else 0.0 for k in counts])
-    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=5 * np.sqrt(variance.max() / repeats))
-    np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.15, atol=1e-9)
-
-
-def test_draws_have_the_right_distribution(branch: str) -> None:
-    """The count of one cell passes a goodness-of-fit test against the hypergeometric distribution."""
-    counts = np.array([6, 14]) if branch == "count" else np.array([12, 28])
-    n, repeats = 10, 5000
-    rng = np.random.default_rng(2)
-    drawn = np.array([draw(counts, n, rng)[0] for _ in range(repeats)])
-    expected = stats.hypergeom.pmf(np.arange(11), counts.sum(), counts[0], n) * repeats
-    common = expected > 5
-    observed = np.bincount(drawn, minlength=11)[common]
-    assert stats.chisquare(observed, expected[common] * observed.sum() / expected[common].sum()).pvalue > 1e-3
-
-
-def test_draws_from_very_many_people() -> None:
-    """Totals far beyond memory are drawn exactly, also when the correction itself is drawn in bulk."""
-    counts = np.array([10**15, 3, 5 * 10**14, 0])
-    for n in [0, 3, 10**15]:
-        drawn = draw(counts, n, np.random.default_rng(0))
-        assert drawn.sum() == n
-        assert ((drawn >= 0) & (drawn <= counts)).all()
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.integers(0, 2**32), st.floats(0, 1))
-def test_any_draw_is_possible(counts: list[int], seed: int, share: float) -> None:
-    """Whatever the counts, a draw and its rest make up the whole."""
-    whole = np.array(counts)
-    n = int(share * whole.sum())
-    drawn = draw(whole, n, np.random.default_rng(seed))
-    assert drawn.sum() == n
-    assert ((drawn >= 0) & (drawn <= whole)).all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**40)), min_size=1))
@@ -190,10 +120,11 @@ def test_ranks_of_ordered_levels_count_those_that_occur() -> None:
 
 
 def test_halves() -> None:
-    """D1 and D2 are disjoint, together everyone, of the right sizes, and without empty cells."""
+    """D1 and D2 are disjoint, together everyone, of about the right sizes, and without empty cells."""
     data = merge(coded_data(501))
     first, second = data.halves(np.random.default_rng(0))
-    assert (first.total, second.total) == (250, 251)
+    assert first.total + second.total == 501
+    assert abs(first.total - 250) < 4 * np.sqrt(501 / 4)
     whole = as_dict(first)
     for key, n in as_dict(second).items():
         whole[key] = whole.get(key, 0) + n
@@ -201,14 +132,36 @@ def test_halves() -> None:
     assert first.counts.min() > 0
 
 
-def test_more_rows_than_are_always_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above the limit rows are merged only where a sample says that it pays."""
-    columns = [from_numbers("x", np.arange(100_000) % 7)]
-    distinct = [from_numbers("x", np.arange(100_000) * 0.5)]
-    cells = np.zeros(100_000, np.uint8)
-    monkeypatch.setattr(coded, "ALWAYS_MERGE", 1000)
-    assert len(encode(columns, cells, None, 2).cells) == 7
-    assert len(encode(distinct, cells, None, 2).cells) == 100_000
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+def test_many_rows_are_merged_by_their_hashes(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
+    """Above the limit rows are not sorted: those that are alike become one, in the order in which they came."""
+    monkeypatch.setenv("ALD_KERNEL", kernel)
+    monkeypatch.setattr(coded, "SORTED_ROWS", 1000)
+    monkeypatch.setattr(coded, "_DENSE_KEYS", 0)
+    rng = np.random.default_rng(0)
+    values, cells = rng.integers(0, 4000, 9000), np.zeros(9000, np.uint8)
+    columns = [from_numbers("x", values * 1.5), from_numbers("y", values % 7)]
+    counts = rng.integers(1, 4, 9000)
+    found = encode(columns, cells, counts, 2)
+    _, first = np.unique(values, return_index=True)
+    assert found.codes[0].tolist() == columns[0].codes[np.sort(first)].tolist()
+    assert as_dict(found) == as_dict(AuditData(**{**vars_of(found), "codes": tuple(c.codes for c in columns),
+                                                  "cells": cells, "counts": counts}))  # fmt: skip
+    assert len(encode([from_numbers("x", np.arange(9000) * 0.5)], cells, None, 2).cells) == 9000
+    few = encode([from_numbers("x", values % 900)], cells, None, 2)
+    assert few.codes[0].tolist() == list(range(900))
+
+
+def test_different_rows_of_one_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are merged because they are alike, never because their hashes are."""
+    monkeypatch.setattr(coded, "SORTED_ROWS", 10)
+    monkeypatch.setattr(coded, "_DENSE_KEYS", 0)
+    monkeypatch.setattr(coded, "row_hashes", lambda data: np.zeros(len(data.cells), np.uint64))
+    assert len(encode([from_numbers("x", np.arange(50) % 40)], np.zeros(50, np.uint8), None, 2).cells) == 40
+
+
+def vars_of(data: AuditData) -> dict[str, Any]:
+    return {name: getattr(data, name) for name in ("attributes", "codes", "cells", "counts", "n_cells")}
 
 
 class TestMergedAndUnmerged:
@@ -271,12 +224,19 @@ class TestMergedAndUnmerged:
         assert found[0] == found[1]
         assert len(found[0][1]) > 3
 
-    def test_a_whole_audit_assesses_the_same_people(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Unmerged data gives an audit of the same data: same people, cells and attributes."""
-        merged = ald.audit(people(), outcome="y", search=ald.Search(trees=3)).data_summary
-        monkeypatch.setattr(coded, "ALWAYS_MERGE", 0)
-        monkeypatch.setattr(coded, "_SAMPLE", 600)
-        assert ald.audit(people(), outcome="y", search=ald.Search(trees=3)).data_summary == merged
+    @pytest.mark.parametrize("kernel", ["c", "numpy"])
+    @pytest.mark.parametrize("search", ["default", "paper"])
+    def test_a_whole_audit(self, monkeypatch: pytest.MonkeyPatch, search: Any, kernel: str) -> None:
+        """Rows that are not sorted, in another order, give the same bytes."""
+        columns = people(1500)
+        asked: dict[str, Any] = {"outcome": "y", "search": ald.Search(search, trees=3)}
+        expected = ald.audit(columns, **asked).to_json()
+        monkeypatch.setattr(coded, "SORTED_ROWS", 0)
+        monkeypatch.setattr(coded, "_DENSE_KEYS", 0)
+        monkeypatch.setenv("ALD_KERNEL", kernel)
+        order = np.random.default_rng(0).permutation(1500)
+        mixed = {name: [values[i] for i in order] for name, values in columns.items()}
+        assert ald.audit(mixed, **asked).to_json() == expected
 
 
 @given(st.lists(st.integers(0, 500), max_size=60))

@@ -1,4 +1,4 @@
-"""Samples of people: the compiled kernel draws those that NumPy draws."""
+"""Samples as bits: the compiled kernel draws and keeps those that NumPy does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald.data import coded, drawing
+from ald.data import coded
 from ald.data.coded import Attribute, AuditData
-from ald.data.drawing import Drawer, as_bits, in_rows, kept, people_drawn
+from ald.data.drawing import as_bits, kept
+from ald.data.hashing import drawn, drawn_bits
 
 _draw = pytest.importorskip("ald.data._draw", reason="needs the compiled kernels, which were not built")
 
@@ -21,54 +22,30 @@ def flags(bits: np.ndarray, people: int) -> np.ndarray:
     return np.unpackbits(bits.astype("<u8").view(np.uint8), bitorder="little")[:people].astype(bool)
 
 
-def next_numbers(rng: np.random.Generator) -> list[float]:
-    """What the generator gives next, of 32 bits, which it may have in store, and of 64."""
-    return [float(rng.integers(2**32, dtype=np.uint32)), rng.random(), float(rng.integers(2**32, dtype=np.uint32))]
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    people=st.integers(1, 5000),
-    share=st.floats(0, 1),
-    kind=st.sampled_from([np.random.PCG64, np.random.SFC64, np.random.Philox, np.random.MT19937]),
-)
-def test_the_people_picked_are_those_of_numpy(seed: int, people: int, share: float, kind: Any) -> None:
-    """Everyone is drawn as NumPy's generator draws, which then goes on alike, also in memory that was used."""
-    k = int(share * people)
-    ours, theirs = np.random.Generator(kind(seed)), np.random.Generator(kind(seed))
-    drawer = Drawer(people)
-    for _ in range(2):
-        bits = drawer.pick(k, ours)
-        expected = theirs.multivariate_hypergeometric(np.ones(people, np.int64), k, method="count")
-        assert flags(bits, people).tolist() == expected.astype(bool).tolist()
-        assert int(flags(bits, len(bits) * 64).sum()) == k
-    assert next_numbers(ours) == next_numbers(theirs)
-
-
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 300), most=st.integers(1, 200), share=st.floats(0, 1))
-def test_rows_of_several_people_get_as_many_as_numpy_says(seed: int, n: int, most: int, share: float) -> None:
-    """Rows without anyone get none."""
-    counts = np.random.default_rng(seed).integers(0, most + 1, n)
-    k = int(share * counts.sum())
-    ours = people_drawn(counts, k, np.random.default_rng(seed))
-    assert ours.tolist() == np.random.default_rng(seed).multivariate_hypergeometric(counts, k, method="count").tolist()
-
-
 @pytest.mark.parametrize("level", [0, 2])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000])
 def test_items_in_a_sample_and_those_not_in_it_are_all_items(level: int, dtype: Any, n: int) -> None:
     """In their order, with every set of instructions."""
     rng = np.random.default_rng(n)
     column = rng.integers(0, 250, n).astype(dtype)
-    bits = Drawer(n).pick(n // 3, rng).copy()
-    mask = flags(bits, n)
+    mask = rng.random(n) < 0.3
+    bits, some = as_bits(mask.astype(np.int64)), int(mask.sum())
     before = _draw.use_vectors(level)
     try:
-        assert kept(column, bits, True, n // 3).tolist() == column[mask].tolist()
-        assert kept(column, bits, False, n - n // 3).tolist() == column[~mask].tolist()
+        assert kept(column, bits, True, some).tolist() == column[mask].tolist()
+        assert kept(column, bits, False, n - some).tolist() == column[~mask].tolist()
     finally:
         _draw.use_vectors(before)
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 5000])
+def test_rows_of_one_person_are_drawn_as_bits(n: int) -> None:
+    """The same people as where rows have counts, and zeros behind them."""
+    hashes = np.random.default_rng(n).integers(0, 2**64, n, np.uint64)
+    bits, some = drawn_bits(hashes, 0.632, 3)
+    assert flags(bits, n).tolist() == drawn(hashes, np.ones(n, np.int64), 0.632, 3).astype(bool).tolist()
+    assert int(flags(bits, 64 * len(bits)).sum()) == some
 
 
 @given(st.lists(st.booleans(), max_size=200))
@@ -130,17 +107,7 @@ def test_cells_are_counted_the_same_in_every_way(n_cells: int) -> None:
     assert data.cell_counts().tolist() == coded.weighted_bincount(cells, data.counts, n_cells).tolist()
 
 
-@pytest.mark.parametrize(
-    ("people", "k", "order", "bits"), [(65, 3, 65, 1), (65, 3, 64, 2), (65, 66, 65, 2), (65, -1, 65, 2), (-1, 0, 9, 0)]
-)
-def test_a_sample_needs_room(people: int, k: int, order: int, bits: int) -> None:
-    """What does not fit is an error, never a write out of bounds."""
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="do not fit"):
-        _draw.pick(rng.bit_generator.capsule, 1, people, k, np.empty(order, np.uint32), np.empty(bits, np.uint64))
-
-
-def test_columns_and_rows_must_fit_the_sample() -> None:
+def test_columns_must_fit_the_sample() -> None:
     """As many bits as items, and as much room as people are wanted."""
     bits = np.array([0b1011], np.uint64)
     column = np.arange(4, dtype=np.uint8)
@@ -148,20 +115,7 @@ def test_columns_and_rows_must_fit_the_sample() -> None:
         lambda: _draw.keep(bits, 1, column, np.empty(2, np.uint8)),
         lambda: _draw.keep(bits, 0, column, np.empty(2, np.uint8)),
         lambda: _draw.keep(bits, 1, np.zeros(65, np.uint8), np.empty(3, np.uint8)),
-        lambda: _draw.keep(bits, 1, np.zeros(4, np.uint64), np.empty(3, np.uint64)),
-        lambda: _draw.spans(bits, np.array([60, 5]), np.empty(2, np.int64)),
-        lambda: _draw.spans(bits, np.array([-1, 5]), np.empty(2, np.int64)),
-        lambda: _draw.spans(bits, np.array([4]), np.empty(2, np.int64)),
+        lambda: _draw.keep(bits, 1, np.zeros(4, np.complex128), np.empty(3, np.complex128)),
     ):
         with pytest.raises(ValueError, match="do not fit"):
             wrong()
-    assert in_rows(bits, np.array([1, 2, 1])).tolist() == [1, 1, 1]
-
-
-def test_very_many_people_are_drawn_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number of 32 bits names everyone, or NumPy draws; so it does where the kernel is not wanted."""
-    assert Drawer.available(1000)
-    assert not Drawer.available(2**32)
-    monkeypatch.setenv("ALD_KERNEL", "numpy")
-    assert not Drawer.available(1000)
-    assert drawing.people_drawn(np.array([3, 4]), 7, np.random.default_rng(0)).tolist() == [3, 4]

@@ -97,7 +97,7 @@ def test_data_too_large_to_be_merged(monkeypatch: pytest.MonkeyPatch) -> None:
         prepare(load(columns), Roles(outcome="y"), OUTCOME_CELLS).data
         for columns in (repeated(independent(1, 3000, fine=True), 4), independent(1, 12_000, fine=True))
     ]
-    monkeypatch.setattr(duplicates, "ALWAYS_MERGE", 2000)
+    monkeypatch.setattr(duplicates, "SORTED_ROWS", 2000)
     monkeypatch.setattr(duplicates, "_ROWS", 1000)
     copies, distinct = (repeated_rows(data) for data in prepared)
     assert "there 4 times" in copies[0]

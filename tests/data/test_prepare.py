@@ -399,7 +399,7 @@ class TestMissing:
             raise AssertionError("the level was always drawn into D1")
         for finding in audit.candidates:
             assert not finding.criterion.mask(columns)[0]
-            assert sum(finding.counts_outside.values()) == 100 - finding.size
+            assert sum(finding.counts_outside.values()) == audit.data_summary.rows_assess - finding.size
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ald._core.arrays import IntArray
-from ald.data import hashing
 from ald.data.coded import Attribute, AuditData, merge
+from ald.data.hashing import drawn, key_of, row_hashes
 from ald.groups.membership import member_mask
 from ald.groups.rules import candidates
 from ald.groups.tree import CodedCondition
@@ -31,6 +31,7 @@ from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import GrowthRules
+from ald.search.pool import pooled
 
 LAYOUT = Layout(
     attributes=(
@@ -40,8 +41,8 @@ LAYOUT = Layout(
     n_cells=2,
     has_halves=False,
 )
-PARTITION = Partition(layout=LAYOUT, seed=5, fraction=0.5, n_cells=2)
-TREES = 4
+PARTITION = Partition(layout=LAYOUT, key=key_of(np.random.default_rng(5)), fraction=0.5, n_cells=2)
+TREES = range(70, 74)
 CRITERIA = (
     (CodedCondition(0, 0, 120),),
     (CodedCondition(1, 0, 0, (1, 2)),),
@@ -94,8 +95,8 @@ def parts(request: pytest.FixtureRequest) -> Parts:
 
 def test_the_same_forest(parts: Parts) -> None:
     """Trees grow as in memory, with one job for the roots and one for every level."""
-    d1, _ = hashing.halves(rows(), 5, 0.5)
-    samples = [hashing.sample(d1, 0.632, 5, hashing.TREE, tree) for tree in range(TREES)]
+    d1, _ = rows().halves(np.random.default_rng(5))
+    samples = [drawn(row_hashes(d1), d1.counts, 0.632, key) for key in TREES]
     rates, rules = RateCounter((SELECTION,), 2), GrowthRules(attributes_per_node=1, alpha=0.9)
     levels = 0
 
@@ -104,10 +105,10 @@ def test_the_same_forest(parts: Parts) -> None:
         levels += 1
 
     def rngs() -> list[np.random.Generator]:
-        return [np.random.default_rng(tree) for tree in range(TREES)]
+        return [np.random.default_rng(tree) for tree in TREES]
 
     expected = grow(HistogramSplitter(MemoryCounter(d1, samples)), d1.attributes, d1.scores(), rates, rules, rngs())
-    splitter = HistogramSplitter(ClusterCounter(parts, PARTITION, 0.632, range(TREES)))
+    splitter = HistogramSplitter(ClusterCounter(parts, PARTITION, 0.632, TREES))
     found = grow(splitter, d1.attributes, d1.scores(), rates, rules, rngs(), progress=told)
     assert found == expected
     assert found.n_nodes > 20
@@ -116,10 +117,10 @@ def test_the_same_forest(parts: Parts) -> None:
 
 def test_members(parts: Parts) -> None:
     """Leaves, patterns of membership, pairs and people along attributes are those of D2 in memory."""
-    d1, d2 = hashing.halves(rows(), 5, 0.5)
-    samples = [hashing.sample(d1, 0.632, 5, hashing.TREE, tree) for tree in range(TREES)]
+    d1, d2 = rows().halves(np.random.default_rng(5))
+    samples = [drawn(row_hashes(d1), d1.counts, 0.632, key) for key in TREES]
     rates = RateCounter((SELECTION,), 2)
-    rngs = [np.random.default_rng(tree) for tree in range(TREES)]
+    rngs = [np.random.default_rng(tree) for tree in TREES]
     forest = grow(HistogramSplitter(MemoryCounter(d1, samples)), d1.attributes, d1.scores(), rates, GrowthRules(), rngs)
     leaves = candidates(forest, d1).leaves
     assert leaves is not None
@@ -154,9 +155,9 @@ def test_members(parts: Parts) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.2])
 def test_the_pool(parts: Parts, share: float) -> None:
     """The pool is a part of D1 in canonical order, the same however rows are parted."""
-    d1, _ = hashing.halves(rows(), 5, 0.5)
-    expected = d1.with_counts(hashing.sample(d1, share, 5, hashing.POOL)) if share < 1 else d1
-    found = draw_pool(parts, PARTITION, share)
+    d1, _ = rows().halves(np.random.default_rng(5))
+    expected = pooled(d1, share, 7)
+    found = draw_pool(parts, PARTITION, share, 7)
     assert [code.tolist() for code in found.codes] == [code.tolist() for code in expected.codes]
     assert found.cells.tolist() == expected.cells.tolist()
     assert found.counts.tolist() == expected.counts.tolist()

@@ -15,9 +15,9 @@ import ald
 from ald import InputError, SettingError
 from ald.data.inputs.reading import Reading
 from ald.remote import distributed
+from ald.search import pool
 from tests.engine_data import decisions
 from tests.flat import audit_flat
-from tests.sampling import hashed_sampling
 
 
 def everything(audit: ald.Audit) -> dict[str, Any]:
@@ -53,11 +53,10 @@ def little_memory() -> Iterator[None]:
 )
 @pytest.mark.usefixtures("little_memory")
 def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
-    """Forest, candidates, findings and details equal those of one machine that draws by the same hash."""
+    """Forest, candidates, findings and details equal those of one machine."""
     frame = decisions()
     options = options | {"kinds": {"size": ["S", "M", "L"]}}
-    with hashed_sampling(options.get("seed", 0)):
-        expected = audit_flat(frame, **options)
+    expected = audit_flat(frame, **options)
     found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
     assert everything(found) == everything(expected)
     assert expected.groups
@@ -81,8 +80,7 @@ def test_columns_that_give_the_outcome_away(options: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     told = frame["hired"].astype(bool) ^ (rng.random(len(frame)) < 0.01)
     frame.insert(0, "points", (told + rng.random(len(frame))).round(2))
-    with hashed_sampling():
-        expected = audit_flat(frame, trees=5, **options)
+    expected = audit_flat(frame, trees=5, **options)
     found = audit_flat(dd.from_pandas(frame, npartitions=3), trees=5, **options)
     assert "counted where they are" in " ".join(found.warnings)
     assert found.giveaways == expected.giveaways
@@ -99,8 +97,7 @@ def test_nothing_tested_has_its_reason() -> None:
     """Where no group could be tested, a warning says why, as on one machine."""
     frame = decisions(2000).assign(hired=0)
     frame.loc[7, "hired"] = 1
-    with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
     found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", search=ald.Search(trees=5))
     assert everything(found) == everything(expected)
     assert found.warnings[-1] == expected.warnings[-1]
@@ -123,8 +120,7 @@ def test_partitions_do_not_matter() -> None:
 def test_equal_rows_are_different_people() -> None:
     """Rows that occur several times are drawn one by one."""
     frame = decisions(3000)[["age", "sex", "size", "hired"]]
-    with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
     assert everything(
         ald.audit(dd.from_pandas(frame, npartitions=2), outcome="hired", search=ald.Search(trees=5))
     ) == everything(expected)
@@ -148,13 +144,13 @@ def test_several_outcomes() -> None:
 @pytest.mark.usefixtures("little_memory")
 def test_a_pool_of_d1_chooses_the_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where D1 is larger than the pool, groups are chosen with a part of it, the same as on one machine."""
-    monkeypatch.setattr(distributed, "POOL", 1000)
+    monkeypatch.setattr(pool, "MOST_ROWS", 1000)
     frame = decisions()
-    with hashed_sampling():
-        expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
+    expected = ald.audit(frame, outcome="hired", search=ald.Search(trees=5))
     found = ald.audit(dd.from_pandas(frame, npartitions=3), outcome="hired", search=ald.Search(trees=5))
     assert everything(found) == everything(expected)
-    assert "chosen with about 1,000 people" in found.warnings[-1]
+    for audit in (found, expected):
+        assert any("chosen with about 1,000 of its people" in warning for warning in audit.warnings)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -165,8 +161,7 @@ def test_categories() -> None:
         size=lambda data: pd.Categorical(data["size"], ["S", "M", "L", "XL"], ordered=True),
     )
     options: dict[str, Any] = {"outcome": "hired", "trees": 5, "kinds": {"size": ["S", "M", "L"]}}
-    with hashed_sampling():
-        expected = audit_flat(frame, **options)
+    expected = audit_flat(frame, **options)
     found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
     assert everything(found) == everything(expected)
 
@@ -180,8 +175,7 @@ def test_more_groups_than_a_key_has_bits(monkeypatch: pytest.MonkeyPatch) -> Non
     chance = np.linspace(0.1, 0.9, 12)[area]
     frame = pd.DataFrame({"area": [f"area {a}" for a in area], "x": rng.integers(0, 90, 12000),
                           "hired": (rng.random(12000) < chance).astype(int)})  # fmt: skip
-    with hashed_sampling():
-        expected = audit_flat(frame, **options)
+    expected = audit_flat(frame, **options)
     assert len(expected.candidates) > 6
     for bits in (62, 4, 1):
         monkeypatch.setattr(distributed, "_KEY_BITS", bits)
@@ -257,10 +251,8 @@ def test_missing_outcomes_where_the_rows_are(options: dict[str, Any]) -> None:
         frame = frame.drop(columns="able")
     audited = [name for name in ("hired", "able") if name in frame]
     known = frame[audited].replace("N/A", None).notna().all(axis=1)
-    # Every value of these is that of somebody with an outcome: rows are drawn by their codes.
     options = options | {"attributes": ["age", "sex", "size"], "trees": 5}
-    with hashed_sampling(0):
-        expected = audit_flat(frame[known].reset_index(drop=True), **options)
+    expected = audit_flat(frame[known].reset_index(drop=True), **options)
     found = audit_flat(dd.from_pandas(frame, npartitions=3), **options)
     assert found.data_summary.rows == known.sum()
     assert found.data_summary.cells == expected.data_summary.cells

@@ -21,7 +21,7 @@ import numpy as np
 from ald._core.arrays import IntArray
 from ald.baselines.gerrymandering import features
 from ald.baselines.interface import Ranked, Search
-from ald.data.coded import AuditData, draw
+from ald.data.coded import AuditData
 from ald.errors import SettingError
 from ald.groups.tree import CodedCondition
 
@@ -68,6 +68,13 @@ def _levels(data: AuditData, given: int) -> list[int]:
     return levels
 
 
+def _people(rows: IntArray, counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
+    """The rows of n people drawn without replacement, where every row stands for so many."""
+    ends = np.cumsum(counts)
+    chosen = rng.choice(int(ends[-1]), n, replace=False, shuffle=False)
+    return np.asarray(rows[np.sort(np.searchsorted(ends, chosen, side="right"))])
+
+
 def flip_sets(data: AuditData, request: Search, given: int, *, people: int = PEOPLE) -> FlipSets:
     """Matches a sample of the first group with one of the second and compares the outcomes (of the first rate)."""
     ot = _pot()
@@ -78,7 +85,7 @@ def flip_sets(data: AuditData, request: Search, given: int, *, people: int = PEO
     n = min(people, *(int(data.counts[rows].sum()) for rows in members))
     if n == 0:
         raise SettingError("FlipTest needs people of both groups who count for the rate")
-    samples = [np.repeat(rows, draw(data.counts[rows], n, request.rng)) for rows in members]
+    samples = [_people(rows, data.counts[rows], n, request.rng) for rows in members]
     how = features(data)
     x = np.hstack([t[c] for a, (t, c) in enumerate(zip(how.tables, data.codes, strict=True)) if a != given])
     names = _names_without(data, given)

@@ -1,171 +1,266 @@
-/* Random samples of people, and the rows of those who are in them.
+/* Random samples of people by the hashes of their rows, and the rows of those who are in them.
  *
- * A sample is a list of bits, one per person, in words of 64. Buffers come through the checked buffer protocol.
+ * A sample of rows of one person each is a list of bits, in words of 64. Buffers come through the checked buffer protocol.
  */
 #include "../_core/_buffers.h"
 #include "../_core/_vectors.h"
 
-/* The generator's interface, as NumPy documents it (numpy/random/bitgen.h). */
-typedef struct {
-    void *state;
-    uint64_t (*next_uint64)(void *state);
-    uint32_t (*next_uint32)(void *state);
-    double (*next_double)(void *state);
-    uint64_t (*next_raw)(void *state);
-} BitGenerator;
-
-/* Places are drawn so many ahead, so that memory has time to bring them. */
-#define AHEAD 64
-
-/* Takes a number of 32 bits as NumPy's random_interval does: numbers from 0 to the last person left, of as many bits as
- * that one has, until one is not larger. What is too large is written over, without a branch: nobody could predict it. */
-INLINE int
-place(uint32_t number, uint64_t people, uint64_t at, const uint32_t *order, uint64_t *out)
+/* What splitmix64 does in the end (Steele, Lea and Flood 2014). */
+INLINE uint64_t
+mixed(uint64_t x)
 {
-    const uint64_t most = people - at - 1, value = number & (UINT64_MAX >> __builtin_clzll(most));
-    *out = at + value;
-    __builtin_prefetch(&order[value <= most ? *out : 0], 1);
-    return value <= most;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
 }
 
-/* Draws the next places, AHEAD and one at most; where `halves`, a number of 64 bits is two of 32, the lower one first.
- * Returns how many there are. */
-static int
-draw_places(BitGenerator *generator, int halves, uint64_t people, uint64_t at, uint64_t end, const uint32_t *order,
-            uint64_t *places)
+/* 1 if a number of 32 bits is below a bound of at most 2^32, without a branch. */
+INLINE uint64_t
+below(uint64_t number, uint64_t bound)
 {
-    int n = 0;
-    while (n < AHEAD && at + (uint64_t)n < end) {
-        const uint64_t next = at + (uint64_t)n;
-        if (next + 1 == people) {
-            /* Only one is left: nothing is drawn. */
-            places[n++] = next;
-        }
-        else if (halves && end - next >= 2 && people - next > 2) {
-            /* Both halves will be needed. */
-            const uint64_t numbers = generator->next_uint64(generator->state);
-            n += place((uint32_t)numbers, people, next, order, &places[n]);
-            n += place((uint32_t)(numbers >> 32), people, at + (uint64_t)n, order, &places[n]);
-        }
-        else {
-            n += place(generator->next_uint32(generator->state), people, next, order, &places[n]);
-        }
+    return ((number & UINT32_MAX) - bound) >> 63;
+}
+
+#define ADD_UP(NAME, TYPE)                                                                               \
+    MANY_VERSIONS static void NAME(const TYPE *codes, const uint64_t *table, Py_ssize_t n, uint64_t *out) \
+    {                                                                                                    \
+        for (Py_ssize_t i = 0; i < n; i++) {                                                             \
+            out[i] += table[codes[i]];                                                                   \
+        }                                                                                                \
+    }                                                                                                    \
+    MANY_VERSIONS static TYPE NAME##_largest(const TYPE *codes, Py_ssize_t n)                             \
+    {                                                                                                    \
+        TYPE largest = 0;                                                                                \
+        for (Py_ssize_t i = 0; i < n; i++) {                                                             \
+            largest = codes[i] > largest ? codes[i] : largest;                                           \
+        }                                                                                                \
+        return largest;                                                                                  \
     }
-    return n;
-}
+ADD_UP(add_1, uint8_t)
+ADD_UP(add_2, uint16_t)
+ADD_UP(add_4, uint32_t)
 
-/* pick(generator, halves, people, k, order, bits): k people without replacement.
- *
- * Those that multivariate_hypergeometric(..., k, method="count") of NumPy's generator draws, which then goes on as it
- * would there. halves: whether two numbers of 32 bits are the halves of one of 64, and none is left over now. order: room
- * for a number per person; bits: one per person, 1 for those drawn, and zeros behind them.
- */
+/* Rows at a time, whose sums stay in the cache. */
+#define BLOCK 4096
+
+/* add(codes, tables, offsets, out): adds up the numbers that codes stand for; those of column c begin at offsets[c]. */
 static PyObject *
-pick(PyObject *self, PyObject *args)
+add(PyObject *self, PyObject *args)
 {
-    PyObject *capsule, *order_object, *bits_object;
-    Py_ssize_t people, k;
-    int halves;
-    if (!PyArg_ParseTuple(args, "OinnOO", &capsule, &halves, &people, &k, &order_object, &bits_object)) {
+    PyObject *codes_object, *tables_object, *offsets_object, *out_object;
+    if (!PyArg_ParseTuple(args, "OOOO", &codes_object, &tables_object, &offsets_object, &out_object)) {
         return NULL;
     }
-    BitGenerator *generator = PyCapsule_GetPointer(capsule, "BitGenerator");
-    if (generator == NULL) {
-        return NULL;
-    }
-    Buffer b[2];
+    Buffer b[3], *columns = NULL;
     memset(b, 0, sizeof(b));
     PyObject *result = NULL;
-    if (get_buffer(order_object, &b[0], 1, 4, "order") < 0 || get_buffer(bits_object, &b[1], 1, 8, "bits") < 0) {
+    Py_ssize_t n_columns = 0;
+    if (get_buffer(tables_object, &b[0], 0, 8, "tables") < 0 || get_buffer(offsets_object, &b[1], 0, 8, "offsets") < 0 ||
+        get_buffer(out_object, &b[2], 1, 8, "out") < 0) {
         goto done;
     }
-    if (people < 0 || people >= UINT32_MAX || k < 0 || k > people || length(&b[0]) < people ||
-        length(&b[1]) != (people + 63) / 64) {
-        PyErr_SetString(PyExc_ValueError, "pick: arrays do not fit");
+    const Py_ssize_t n = length(&b[2]);
+    columns = get_columns(codes_object, n, &n_columns);
+    if (columns == NULL) {
         goto done;
     }
-    uint32_t *order = b[0].view.buf;
-    uint64_t *bits = b[1].view.buf;
+    const uint64_t *tables = b[0].view.buf;
+    const int64_t *offsets = b[1].view.buf;
+    int fits = length(&b[1]) == n_columns + 1 && offsets[0] == 0 && offsets[n_columns] == length(&b[0]);
+    for (Py_ssize_t c = 0; fits && c < n_columns; c++) {
+        fits = offsets[c] <= offsets[c + 1];
+    }
+    uint64_t *out = b[2].view.buf;
     Py_BEGIN_ALLOW_THREADS
-    /* Of those drawn or those left the fewer are picked. */
-    const int left_out = k > people / 2;
-    const uint64_t picked = (uint64_t)(left_out ? people - k : k);
-    for (Py_ssize_t i = 0; i < people; i++) {
-        order[i] = (uint32_t)i;
-    }
-    memset(bits, left_out ? 0xff : 0, (size_t)b[1].view.len);
-    if (left_out && people % 64) {
-        bits[people / 64] = ((uint64_t)1 << people % 64) - 1;
-    }
-    uint64_t places[AHEAD + 1];
-    for (uint64_t at = 0; at < picked;) {
-        const int some = draw_places(generator, halves, (uint64_t)people, at, picked, order, places);
-        for (int j = 0; j < some; j++, at++) {
-            const uint32_t person = order[places[j]];
-            order[places[j]] = order[at];
-            bits[person / 64] ^= (uint64_t)1 << person % 64;
+    for (Py_ssize_t start = 0; fits && start < n; start += BLOCK) {
+        const Py_ssize_t some = n - start < BLOCK ? n - start : BLOCK;
+        for (Py_ssize_t c = 0; fits && c < n_columns; c++) {
+            const char *codes = (const char *)columns[c].view.buf + start * columns[c].width;
+            const uint64_t *table = tables + offsets[c];
+            const int64_t size = offsets[c + 1] - offsets[c];
+            switch (columns[c].width) {
+            case 1:
+                if ((fits = add_1_largest((const uint8_t *)codes, some) < size)) {
+                    add_1((const uint8_t *)codes, table, some, out + start);
+                }
+                break;
+            case 2:
+                if ((fits = add_2_largest((const uint16_t *)codes, some) < size)) {
+                    add_2((const uint16_t *)codes, table, some, out + start);
+                }
+                break;
+            default:
+                if ((fits = (int64_t)add_4_largest((const uint32_t *)codes, some) < size)) {
+                    add_4((const uint32_t *)codes, table, some, out + start);
+                }
+            }
         }
     }
     Py_END_ALLOW_THREADS
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "add: arrays do not fit");
+        goto done;
+    }
     result = Py_None;
     Py_INCREF(result);
 done:
-    release(b, 2);
+    if (columns != NULL) {
+        release(columns, n_columns);
+        free(columns);
+    }
+    release(b, 3);
     return result;
 }
 
-MANY_VERSIONS static void
-count_spans(const uint64_t *bits, const int64_t *counts, Py_ssize_t n, int64_t *out)
-{
-    int64_t at = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        int64_t some = 0;
-        for (int64_t left = counts[i]; left > 0;) {
-            const int64_t from = at % 64, now = left < 64 - from ? left : 64 - from;
-            const uint64_t mask = now == 64 ? UINT64_MAX : ((uint64_t)1 << now) - 1;
-            some += __builtin_popcountll(bits[at / 64] >> from & mask);
-            at += now;
-            left -= now;
-        }
-        out[i] = some;
-    }
-}
+/* Hashes are looked up so many ahead, so that memory has time to bring them. */
+#define AHEAD 16
 
-/* spans(bits, counts, out): how many of every row's people are in a sample; row i has counts[i] of them, in order. */
+/* firsts(hashes, places, out): per row the first one with the same hash; returns how many hashes differ.
+ *
+ * places: zeros, a power of two of them, more than there are rows.
+ */
 static PyObject *
-spans(PyObject *self, PyObject *args)
+firsts(PyObject *self, PyObject *args)
 {
-    PyObject *bits_object, *counts_object, *out_object;
-    if (!PyArg_ParseTuple(args, "OOO", &bits_object, &counts_object, &out_object)) {
+    PyObject *hashes_object, *places_object, *out_object;
+    if (!PyArg_ParseTuple(args, "OOO", &hashes_object, &places_object, &out_object)) {
         return NULL;
     }
     Buffer b[3];
     memset(b, 0, sizeof(b));
     PyObject *result = NULL;
-    if (get_buffer(bits_object, &b[0], 0, 8, "bits") < 0 || get_buffer(counts_object, &b[1], 0, 8, "counts") < 0 ||
+    if (get_buffer(hashes_object, &b[0], 0, 8, "hashes") < 0 || get_buffer(places_object, &b[1], 1, 4, "places") < 0 ||
+        get_buffer(out_object, &b[2], 1, 4, "out") < 0) {
+        goto done;
+    }
+    const uint64_t *hashes = b[0].view.buf;
+    uint32_t *places = b[1].view.buf, *out = b[2].view.buf;
+    const int64_t n = length(&b[0]), room = length(&b[1]);
+    if (length(&b[2]) != n || n >= UINT32_MAX || room <= n || (room & (room - 1))) {
+        PyErr_SetString(PyExc_ValueError, "firsts: arrays do not fit");
+        goto done;
+    }
+    int64_t different = 0;
+    Py_BEGIN_ALLOW_THREADS
+    const uint64_t mask = (uint64_t)room - 1;
+    for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            __builtin_prefetch(&places[mixed(hashes[i + AHEAD]) & mask], 1);
+        }
+        uint64_t at = mixed(hashes[i]) & mask;
+        while (places[at] && hashes[places[at] - 1] != hashes[i]) {
+            at = (at + 1) & mask;
+        }
+        if (!places[at]) {
+            places[at] = (uint32_t)i + 1;
+            different++;
+        }
+        out[i] = places[at] - 1;
+    }
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong(different);
+done:
+    release(b, 3);
+    return result;
+}
+
+/* The people of one row who are drawn: two for every word. */
+INLINE int64_t
+people(uint64_t hash, int64_t count, uint64_t bound, uint64_t key)
+{
+    uint64_t some = 0;
+    for (int64_t k = 0; k < count / 2; k++) {
+        const uint64_t word = mixed((hash + (uint64_t)k * 0x9E3779B97F4A7C15u) ^ key);
+        some += below(word, bound) + below(word >> 32, bound);
+    }
+    if (count % 2) {
+        some += below(mixed((hash + (uint64_t)(count / 2) * 0x9E3779B97F4A7C15u) ^ key), bound);
+    }
+    return (int64_t)some;
+}
+
+MANY_VERSIONS static void
+draw_counts(const uint64_t *hashes, const int64_t *counts, int64_t n, uint64_t bound, uint64_t key, int64_t *out)
+{
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = people(hashes[i], counts[i], bound, key);
+    }
+}
+
+/* draw(hashes, counts, bound, key, out): how many of every row's people are drawn. */
+static PyObject *
+draw(PyObject *self, PyObject *args)
+{
+    PyObject *hashes_object, *counts_object, *out_object;
+    unsigned long long bound, key;
+    if (!PyArg_ParseTuple(args, "OOKKO", &hashes_object, &counts_object, &bound, &key, &out_object)) {
+        return NULL;
+    }
+    Buffer b[3];
+    memset(b, 0, sizeof(b));
+    PyObject *result = NULL;
+    if (get_buffer(hashes_object, &b[0], 0, 8, "hashes") < 0 || get_buffer(counts_object, &b[1], 0, 8, "counts") < 0 ||
         get_buffer(out_object, &b[2], 1, 8, "out") < 0) {
         goto done;
     }
-    const uint64_t *bits = b[0].view.buf;
-    const int64_t *counts = b[1].view.buf;
-    int64_t *out = b[2].view.buf, people = 0;
-    const Py_ssize_t n = length(&b[1]);
-    int fits = length(&b[2]) == n;
-    for (Py_ssize_t i = 0; fits && i < n; i++) {
-        fits = counts[i] >= 0 && counts[i] <= 64 * (int64_t)length(&b[0]) - people;
-        people += fits ? counts[i] : 0;
-    }
-    if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "spans: arrays do not fit");
+    const int64_t n = length(&b[0]);
+    if (length(&b[1]) != n || length(&b[2]) != n) {
+        PyErr_SetString(PyExc_ValueError, "draw: arrays do not fit");
         goto done;
     }
     Py_BEGIN_ALLOW_THREADS
-    count_spans(bits, counts, n, out);
+    draw_counts(b[0].view.buf, b[1].view.buf, n, bound, key, b[2].view.buf);
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
     release(b, 3);
+    return result;
+}
+
+MANY_VERSIONS static int64_t
+draw_words(const uint64_t *hashes, int64_t n, uint64_t bound, uint64_t key, uint64_t *bits)
+{
+    int64_t some = 0;
+    for (int64_t start = 0; start < n; start += 64) {
+        const int64_t end = n - start < 64 ? n - start : 64;
+        uint64_t word = 0;
+        for (int64_t i = 0; i < end; i++) {
+            word |= below(mixed(hashes[start + i] ^ key), bound) << i;
+        }
+        bits[start / 64] = word;
+        some += __builtin_popcountll(word);
+    }
+    return some;
+}
+
+/* draw_bits(hashes, bound, key, bits): who is drawn of rows of one person each; returns how many. */
+static PyObject *
+draw_bits(PyObject *self, PyObject *args)
+{
+    PyObject *hashes_object, *bits_object;
+    unsigned long long bound, key;
+    if (!PyArg_ParseTuple(args, "OKKO", &hashes_object, &bound, &key, &bits_object)) {
+        return NULL;
+    }
+    Buffer b[2];
+    memset(b, 0, sizeof(b));
+    PyObject *result = NULL;
+    if (get_buffer(hashes_object, &b[0], 0, 8, "hashes") < 0 || get_buffer(bits_object, &b[1], 1, 8, "bits") < 0) {
+        goto done;
+    }
+    const int64_t n = length(&b[0]);
+    if (length(&b[1]) != (n + 63) / 64) {
+        PyErr_SetString(PyExc_ValueError, "draw_bits: arrays do not fit");
+        goto done;
+    }
+    int64_t some = 0;
+    Py_BEGIN_ALLOW_THREADS
+    some = draw_words(b[0].view.buf, n, bound, key, b[1].view.buf);
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong(some);
+done:
+    release(b, 2);
     return result;
 }
 
@@ -198,6 +293,7 @@ ones(const uint64_t *bits, int64_t n, uint64_t flip)
 KEEP(keep_1, uint8_t)
 KEEP(keep_2, uint16_t)
 KEEP(keep_4, uint32_t)
+KEEP(keep_8, uint64_t)
 
 #if HAS_VECTORS
 /* 64 items at a time while there is room for as many: what is written too much is written over by the next ones. Sets
@@ -236,7 +332,7 @@ keep(PyObject *self, PyObject *args)
     }
     const int64_t n = length(&b[1]), room = length(&b[2]), words = length(&b[0]);
     const uint64_t *bits = b[0].view.buf, flip = wanted ? 0 : UINT64_MAX;
-    if (words != (n + 63) / 64 || ones(bits, n, flip) != room || (b[1].width != 1 && b[1].width != 2 && b[1].width != 4)) {
+    if (words != (n + 63) / 64 || ones(bits, n, flip) != room || b[1].width > 8 || (b[1].width & (b[1].width - 1))) {
         PyErr_SetString(PyExc_ValueError, "keep: arrays do not fit");
         goto done;
     }
@@ -250,7 +346,8 @@ keep(PyObject *self, PyObject *args)
     switch (b[1].width) {
     case 1: keep_1(bits, flip, b[1].view.buf, at, n, b[2].view.buf, written); break;
     case 2: keep_2(bits, flip, b[1].view.buf, at, n, b[2].view.buf, written); break;
-    default: keep_4(bits, flip, b[1].view.buf, at, n, b[2].view.buf, written); break;
+    case 4: keep_4(bits, flip, b[1].view.buf, at, n, b[2].view.buf, written); break;
+    default: keep_8(bits, flip, b[1].view.buf, at, n, b[2].view.buf, written); break;
     }
     Py_END_ALLOW_THREADS
     result = Py_None;
@@ -261,9 +358,11 @@ done:
 }
 
 static PyMethodDef methods[] = {
+    {"add", add, METH_VARARGS, "Adds up the numbers that codes stand for."},
+    {"draw", draw, METH_VARARGS, "How many of every row's people are drawn."},
+    {"draw_bits", draw_bits, METH_VARARGS, "Who is drawn of rows of one person each, as bits."},
+    {"firsts", firsts, METH_VARARGS, "Per row the first one with the same hash."},
     {"keep", keep, METH_VARARGS, "The items of a column that are in a sample, or are not."},
-    {"pick", pick, METH_VARARGS, "People drawn without replacement, as bits."},
-    {"spans", spans, METH_VARARGS, "How many of every row's people are in a sample."},
     {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},
     {NULL, NULL, 0, NULL},
 };

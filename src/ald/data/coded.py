@@ -1,7 +1,7 @@
 """Coded audit data: what the engine works on. Integers only, no DataFrame, no notion.
 
-One row per cell: a combination of attribute codes and a confusion cell, with the number of people in it. Cells are
-in canonical order, so that the order of the input's rows cannot matter.
+One row per cell: a combination of attribute codes and a confusion cell, with the number of people in it. No two rows
+are alike, and halves and samples are drawn from what is in them, so that the order of the input's rows cannot matter.
 """
 
 from __future__ import annotations
@@ -9,32 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
+from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
-from ald.data.drawing import Drawer, kept, people_drawn
+from ald.data.drawing import kept
+from ald.data.hashing import drawn, drawn_bits, firsts, key_of, row_hashes, smallest
 from ald.groups.criterion import Condition, Interval, Levels
 
-# Up to this many rows identical rows are always merged; above it only where that pays.
-ALWAYS_MERGE = 1_000_000
-_SAMPLE = 1 << 16
+# Up to this many rows are always sorted, and so are all with a design: floating point adds them up.
+SORTED_ROWS = 1 << 17
 # Rows from which another thread saves more than it costs.
 _WORTH_A_THREAD = 1 << 17
 # Rows are merged by counting instead of sorting while there are at most this many possible keys per row.
 _DENSE_KEYS = 8
 # Cells that are looked for one after the other.
 _FEW_CELLS = 4
-
-# Up to this many people per row a sample is drawn person by person.
-PEOPLE_PER_ROW = 16
-# NumPy's "marginals" method refuses totals from 10^9 on; its "count" method takes memory for every person.
-_MARGINALS_LIMIT = 10**9 - 1
-# People picked one by one; more are drawn in bulk first.
-_PICK_LIMIT = 10**6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +68,12 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditData:
-    """Coded rows with counts. `cells` holds 2 * truth + prediction, or the outcome alone if `n_cells` is 2."""
+    """Coded rows with counts, no two of them alike. `cells` holds 2 * truth + prediction, or the outcome alone if
+    `n_cells` is 2.
+
+    hashes: by which a row's people, or its cluster, are drawn; they stay when the row is seen in another way, without
+    some attributes or with other cells. None: those of what is in the row.
+    """
 
     attributes: tuple[Attribute, ...]
     codes: tuple[CodeArray, ...]
@@ -81,6 +81,7 @@ class AuditData:
     counts: IntArray
     n_cells: int
     design: Design = PLAIN
+    hashes: AnyArray | None = None
 
     @cached_property
     def total(self) -> int:
@@ -106,14 +107,16 @@ class AuditData:
         """The same cells with other counts; empty cells are dropped, so that nothing of them remains."""
         kept = np.flatnonzero(counts)
         columns: tuple[AnyArray, ...] = (counts, self.cells, *self.codes)
+        columns = columns if self.hashes is None else (*columns, self.hashes)
         some = threads if len(counts) >= _WORTH_A_THREAD else 1
         fewer, cells, *codes = in_threads(lambda column: column.take(kept), columns, some)
         return replace(
             self,
-            codes=tuple(codes),
+            codes=tuple(codes[: len(self.codes)]),
             cells=cells,
             counts=fewer,
             design=self.design.take(kept),
+            hashes=None if self.hashes is None else codes[-1],
         )
 
     def with_cells(self, table: IntArray, n_cells: int) -> AuditData:
@@ -121,33 +124,38 @@ class AuditData:
         return replace(self, cells=table.astype(np.uint8)[self.cells], n_cells=n_cells)
 
     def halves(self, rng: np.random.Generator, share: float = 0.5, threads: int = 1) -> tuple[AuditData, AuditData]:
-        """D1 of floor(share * N) people drawn at random without replacement, and D2 of all others.
+        """D1 of about a share of all people, drawn at random, and D2 of all others.
 
         Clusters are drawn as a whole. Halves that were given are taken as they are.
         """
+        data = replace(self, hashes=row_hashes(self, threads))
         if self.design.half is not None:
             first = np.where(self.design.half == 0, self.counts, 0)
-        elif self.design is PLAIN and self.one_each and Drawer.available(self.total):
-            n = int(share * self.total)
-            bits = Drawer(self.total).pick(n, rng)
-            return self._kept(bits, True, n, threads), self._kept(bits, False, self.total - n, threads)
+        elif self.design is PLAIN and self.one_each and kernels.draw() is not None:
+            bits, n = drawn_bits(row_hashes(data), share, key_of(rng))
+            return data._kept(bits, True, n, threads), data._kept(bits, False, self.total - n, threads)
         else:
-            first = self.sample(share, rng)
-        return self.with_counts(first, threads), self.with_counts(self.counts - first, threads)
+            first = data.sample(share, rng)
+        return data.with_counts(first, threads), data.with_counts(self.counts - first, threads)
 
     def _kept(self, bits: AnyArray, wanted: bool, n: int, threads: int) -> AuditData:
         """The n people, one in each row, who are in a sample, or are not."""
         some = threads if n >= _WORTH_A_THREAD else 1
-        cells, *codes = in_threads(lambda column: kept(column, bits, wanted, n), (self.cells, *self.codes), some)
-        return replace(self, codes=tuple(codes), cells=cells, counts=np.ones(n, np.int64))
+        columns = (row_hashes(self), self.cells, *self.codes)
+        hashes, cells, *codes = in_threads(lambda column: kept(column, bits, wanted, n), columns, some)
+        return replace(self, codes=tuple(codes), cells=cells, counts=np.ones(n, np.int64), hashes=hashes)
 
     def sample(self, share: float, rng: np.random.Generator) -> IntArray:
-        """How many people of each row are in a random sample of a share of all people, or of all clusters."""
+        """How many people of each row are in a random sample of about a share of all people, or of all clusters.
+
+        Everyone is drawn alone, with this chance; clusters are few, and exactly so many are drawn.
+        """
+        key = key_of(rng)
         if self.design.clusters is None:
-            return draw(self.counts, int(share * self.total), rng)
-        present = np.unique(self.design.clusters)
-        drawn = rng.permutation(len(present))[: int(share * len(present))]
-        return np.where(np.isin(self.design.clusters, present[drawn]), self.counts, 0)
+            return drawn(row_hashes(self), self.counts, share, key)
+        present, first = np.unique(self.design.clusters, return_index=True)
+        chosen = smallest(row_hashes(self)[first], int(share * len(present)), key)
+        return np.where(np.isin(self.design.clusters, present[chosen]), self.counts, 0)
 
     def scores(self) -> tuple[FloatArray, ...]:
         """Per attribute the numbers that its codes stand for in a test.
@@ -244,45 +252,36 @@ def quantile_edges(people: IntArray, bins: int) -> IntArray:
     return np.concatenate([[0], starts[1:], [len(people)]])
 
 
-def draw(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """How many of `n` people drawn without replacement fall into each cell (multivariate hypergeometric)."""
-    total = int(counts.sum())
-    if total <= PEOPLE_PER_ROW * counts.size:
-        return people_drawn(counts, n, rng)
-    if total <= _MARGINALS_LIMIT:
-        return rng.multivariate_hypergeometric(counts, n, method="marginals")
-    # Everyone tosses a coin, then a random part of those drawn too many is given back (or the opposite): a random
-    # subset of a random subset is a random subset, so the result is exact.
-    drawn = rng.binomial(counts, n / total)
-    excess = int(drawn.sum()) - n
-    return drawn - _pick(drawn, excess, rng) if excess > 0 else drawn + _pick(counts - drawn, -excess, rng)
-
-
-def _pick(counts: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """As `draw`, for few people out of very many: distinct positions in the list of all people."""
-    if n > _PICK_LIMIT:
-        return draw(counts, n, rng)
-    ends = np.cumsum(counts)
-    positions = rng.choice(int(ends[-1]), size=n, replace=False, shuffle=False)
-    return np.bincount(np.searchsorted(ends, positions, side="right"), minlength=counts.size)
-
-
 def encode(
-    columns: Sequence[Column], cells: ByteArray, counts: IntArray | None, n_cells: int, design: Design = PLAIN
+    columns: Sequence[Column],
+    cells: ByteArray,
+    counts: IntArray | None,
+    n_cells: int,
+    design: Design = PLAIN,
+    *,
+    besides: Sequence[AnyArray] = (),
+    clusters: AnyArray | None = None,
 ) -> AuditData:
-    """Coded data of these attribute columns, identical rows merged."""
+    """Coded data of these attribute columns, identical rows merged.
+
+    besides: random numbers that rows have for what else is known of them; clusters: those of their clusters, which are
+    drawn instead.
+    """
     coded = [attribute_of(column) for column in columns]
-    attributes = tuple(attribute for attribute, _ in coded)
-    codes = tuple(code for _, code in coded)
     data = AuditData(
-        attributes=attributes,
-        codes=codes,
+        attributes=tuple(attribute for attribute, _ in coded),
+        codes=tuple(code for _, code in coded),
         cells=cells,
         counts=np.ones(len(cells), np.int64) if counts is None else counts,
         n_cells=n_cells,
         design=design,
     )
-    return merged(data)
+    hashes = clusters
+    if besides and clusters is None:
+        hashes = row_hashes(data)
+        for numbers in besides:
+            hashes = hashes + numbers
+    return merged(replace(data, hashes=hashes))
 
 
 def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
@@ -300,14 +299,27 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
 
 
 def merged(data: AuditData) -> AuditData:
-    """The data with identical rows merged, where that is quick or pays."""
-    return merge(data) if len(data.cells) <= ALWAYS_MERGE or _merging_pays(data) else data
+    """The data with identical rows merged."""
+    rows = len(data.cells)
+    if rows <= SORTED_ROWS or data.design is not PLAIN or _possible_keys(data) <= _DENSE_KEYS * rows:
+        return merge(data)
+    data = replace(data, hashes=row_hashes(data))
+    first = firsts(row_hashes(data))
+    if first is None:
+        return data
+    again = np.flatnonzero(first != np.arange(rows))
+    of = first[again]
+    if any((part[again] != part[of]).any() for part in (*data.codes, data.cells)):
+        return merge(data)  # different rows with one hash
+    counts = data.counts.copy()
+    np.add.at(counts, of, data.counts[again])
+    counts[again] = 0
+    fewer = data.with_counts(counts)
+    return merge(fewer) if len(fewer.cells) <= SORTED_ROWS else fewer
 
 
-def _merging_pays(data: AuditData) -> bool:
-    """Whether merging looks worth a sort, judged by an evenly spaced sample of rows."""
-    rows = np.linspace(0, len(data.cells) - 1, _SAMPLE).astype(np.int64)
-    return len(np.unique(_row_keys(data, rows)[0])) < _SAMPLE // 2
+def _possible_keys(data: AuditData) -> int:
+    return prod(attribute.size + 1 for attribute in data.attributes) * data.n_cells
 
 
 def merge(data: AuditData) -> AuditData:
@@ -331,6 +343,7 @@ def merge(data: AuditData) -> AuditData:
         cells=data.cells[first],
         counts=counts,
         design=data.design.take(first),
+        hashes=None if data.hashes is None else data.hashes[first],
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ald._core.arrays import AnyArray, IntArray
-from ald.data.coded import ALWAYS_MERGE, AuditData, merge
+from ald.data.coded import SORTED_ROWS, AuditData, merge
 from ald.data.design import Design
 from ald.data.hashing import row_hashes
 
@@ -23,7 +23,7 @@ TIMES = 10
 DIFFERENT = 20
 NEARLY_ALL = 0.95
 MOST_COPIES = 20
-# Of data that was too large to be merged, about so many rows are looked at; and people by whom chance is estimated.
+# Of data that was too large to be sorted, about so many rows are looked at; and people by whom chance is estimated.
 _ROWS = 1 << 18
 _PEOPLE = 20_000
 # Ways to part the columns in two, and the least share of what they tell that either part has.
@@ -62,12 +62,12 @@ _ADVICE = (
 
 
 def _merged(data: AuditData) -> AuditData:
-    """Different rows, whatever half they are in; of very many those with some values of their finest columns."""
+    """Different rows in order, whatever half they are in; of many those with some values of their finest columns."""
     if data.design.half is not None:
         data = replace(data, design=replace(data.design, half=None))
-    elif len(data.cells) <= ALWAYS_MERGE:
+    elif len(data.cells) <= SORTED_ROWS:
         return data
-    if len(data.cells) > ALWAYS_MERGE:
+    if len(data.cells) > _ROWS:
         finest = sorted(range(len(data.codes)), key=lambda a: -data.attributes[a].size)[:3]
         hashes = row_hashes(
             replace(
@@ -75,6 +75,7 @@ def _merged(data: AuditData) -> AuditData:
                 attributes=tuple(data.attributes[a] for a in finest),
                 codes=tuple(data.codes[a] for a in finest),
                 design=Design(),
+                hashes=None,
             )
         )
         chosen = hashes % np.uint64(len(hashes) // _ROWS) == 0

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import AnyArray, BoolArray, IntArray
 from ald.data import checks
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
 from ald.data.duplicates import repeated_rows
+from ald.data.hashing import named as named_hashes
+from ald.data.hashing import number_hashes, value_hashes
 from ald.data.identifiers import (
     IDENTIFIER_ROWS,
     IDENTIFIER_SHARE,
@@ -150,7 +152,17 @@ def prepare(
         reference=None if reference is None else marked(table, reference, people, "reference"),
         named=tuple(marked(table, criterion, people, "named group") for criterion in named),
     )
-    data = encode(columns, cells, counts, len(cell_names), design)
+    audited_names = {column.name for column in columns}
+    besides = [value_hashes(factor)[codes] for factor, codes in factors if factor.name not in audited_names]
+    if weights is not None:
+        besides.append(number_hashes("survey weight", weights))
+    besides += [
+        named_hashes(str(criterion), mark)
+        for criterion, mark in _marks(reference, named, design)
+        if any(condition.attribute not in audited_names for condition in criterion)
+    ]
+    drawn_by = None if clusters is None else _cluster_hashes(table[roles.cluster or ""])
+    data = encode(columns, cells, counts, len(cell_names), design, besides=besides, clusters=drawn_by)
     if roles.cluster is None and roles.weights is None:
         warnings.extend(repeated_rows(data))
     whole, strata, given = data, None, None
@@ -170,6 +182,19 @@ def prepare(
         strata=None if strata is None else len(strata),
     )
     return Prepared(data=data, summary=summary, whole=whole, strata=strata, given=given, named=tuple(named))
+
+
+def _marks(
+    reference: Criterion | None, named: Sequence[Criterion], design: Design
+) -> list[tuple[Criterion, BoolArray]]:
+    """The groups in words, with who belongs to each."""
+    marks = list(zip(named, design.named, strict=True))
+    return marks if reference is None or design.reference is None else [(reference, design.reference), *marks]
+
+
+def _cluster_hashes(column: Column) -> AnyArray:
+    attribute, codes = attribute_of(column)
+    return value_hashes(attribute)[codes]
 
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:

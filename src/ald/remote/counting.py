@@ -1,7 +1,7 @@
 """Counting where the rows are: what is sent to every partition of a cluster, and a Counter made of it.
 
-Nothing is remembered between jobs: each partition draws its halves and samples again, by hash, and sends its rows down
-the trees again. So a task that fails is simply run once more, anywhere, and gives the same numbers.
+Nothing is remembered between jobs: each partition draws its halves and samples again and sends its rows down the trees
+again. So a task that fails is simply run once more, anywhere, and gives the same numbers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import AuditData, merge, weighted_bincount
-from ald.data.hashing import POOL, TREE, drawn, in_d1, row_hashes, salt, sample
+from ald.data.hashing import drawn, row_hashes
 from ald.groups.membership import Leaves, count_members, member_mask, people_along
 from ald.groups.tree import CodedCriterion
 from ald.remote.engines.blocks import Layout
 from ald.remote.engines.protocols import Blocks
 from ald.search.forest.counting import Histograms, Routing
 from ald.search.forest.sampling import counter_of
+from ald.search.pool import pooled
 
 Sums = tuple[IntArray, IntArray]
 
@@ -29,11 +30,11 @@ Sums = tuple[IntArray, IntArray]
 class Partition:
     """How a partition sees its rows: their layout, how halves are drawn, and the cells of the question, if not all.
 
-    cells: the confusion cell of the question for every one that the rows have.
+    key: of the halves. cells: the confusion cell of the question for every one that the rows have.
     """
 
     layout: Layout
-    seed: int
+    key: int
     fraction: float
     cells: tuple[int, ...] | None = None
     n_cells: int
@@ -41,7 +42,11 @@ class Partition:
     def half(self, blocks: Sequence[bytes], number: int) -> AuditData:
         """D1 (number 0) or D2 (1) of the partition."""
         data = self.layout.data(blocks)
-        first = in_d1(data, self.seed, self.fraction)
+        data = replace(data, hashes=row_hashes(data))
+        if data.design.half is not None:
+            first = np.where(data.design.half == 0, data.counts, 0)
+        else:
+            first = drawn(row_hashes(data), data.counts, self.fraction, self.key)
         return data.with_counts(data.counts - first if number else first)
 
     def view(self, data: AuditData) -> AuditData:
@@ -51,18 +56,24 @@ class Partition:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountValues:
-    """Both halves along every attribute: keys are the half and the place of attribute and code in one list."""
+    """Both halves along every attribute: keys are the half and the place of attribute and code in one list.
+
+    After these comes how many different rows D1 has.
+    """
 
     partition: Partition
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
         ends, _ = value_places(self.partition.layout)
-        n_cells, tables = self.partition.layout.n_cells, []
+        n_cells, tables, rows = self.partition.layout.n_cells, [], list[int]()
         for data in (self.partition.half(blocks, number) for number in (0, 1)):
             for code, (start, end) in zip(data.codes, pairwise(ends.tolist()), strict=True):
                 keys = code.astype(np.int64) * n_cells + data.cells
                 tables.append(weighted_bincount(keys, data.counts, (end - start) * n_cells).reshape(-1, n_cells))
-        return _sparse(np.concatenate(tables))
+            rows.append(len(data.cells))
+        different = np.zeros((1, n_cells), np.int64)
+        different[0, 0] = rows[0]
+        return _sparse(np.concatenate([*tables, different]))
 
 
 def value_places(layout: Layout) -> tuple[IntArray, int]:
@@ -81,7 +92,7 @@ def _sparse(table: IntArray) -> Sums:
 class CountTrees:
     """Counts per cell of every tree's sample, or once trees have split, histograms of nodes of the current level.
 
-    samples: the numbers of the trees' samples. routings: the levels so far. Keys are trees, or places of request and
+    samples: the keys of the trees' samples. routings: the levels so far. Keys are trees, or places of request and
     code.
     """
 
@@ -94,8 +105,7 @@ class CountTrees:
 
     def __call__(self, blocks: Sequence[bytes]) -> Sums:
         d1 = self.partition.half(blocks, 0)
-        hashes, seed = row_hashes(d1), self.partition.seed
-        samples = [drawn(hashes, d1.counts, self.share, salt(seed, TREE, number)) for number in self.samples]
+        samples = [drawn(row_hashes(d1), d1.counts, self.share, key) for key in self.samples]
         counter = counter_of(self.partition.view(d1), samples)
         if self.requests is None:
             return _sparse(counter.roots())
@@ -116,7 +126,7 @@ class ClusterCounter:
         samples: Sequence[int],
         attributes: Sequence[int] | None = None,
     ) -> None:
-        """share: that of D1 in a tree's sample. samples: their numbers. attributes: those to grow on, if not all."""
+        """share: that of D1 in a tree's sample. samples: their keys. attributes: those to grow on, if not all."""
         self._blocks, self._partition = blocks, partition
         self._attributes = np.arange(len(partition.layout.attributes)) if attributes is None else np.array(attributes)
         self._share, self._samples = share, tuple(samples)
@@ -152,25 +162,21 @@ class ClusterCounter:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawPool:
-    """A part of D1, chosen by hash, that comes back: the rows of a partition as arrays."""
+    """A part of D1 that comes back: the rows of a partition as arrays. seed: of the audit."""
 
     partition: Partition
     share: float
+    seed: int
 
     def __call__(self, blocks: Sequence[bytes]) -> tuple[tuple[AnyArray, ...], AnyArray, IntArray]:
         d1 = self.partition.half(blocks, 0)
-        pool = pooled(d1, self.share, self.partition.seed)
+        pool = pooled(d1, self.share, self.seed)
         return pool.codes, pool.cells, pool.counts
 
 
-def pooled(d1: AuditData, share: float, seed: int) -> AuditData:
-    """People of D1 drawn by hash, or everyone if the share is 1."""
-    return d1.with_counts(sample(d1, share, seed, POOL)) if share < 1.0 else d1
-
-
-def draw_pool(blocks: Blocks, partition: Partition, share: float) -> AuditData:
+def draw_pool(blocks: Blocks, partition: Partition, share: float, seed: int) -> AuditData:
     """A part of D1, in canonical order."""
-    parts = blocks.gathered(DrawPool(partition=partition, share=share))
+    parts = blocks.gathered(DrawPool(partition=partition, share=share, seed=seed))
     none = partition.layout.data([])
     return merge(
         AuditData(

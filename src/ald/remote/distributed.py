@@ -1,8 +1,6 @@
 """Data that stays on a cluster, as the steps of an audit ask for it: it counts, and only counts come back.
 
-Halves and samples are drawn by hash (`ald.data.hashing`), so that nothing depends on where a row is. One thing is a
-sample: the list without repetition is chosen with about `POOL` people of D1 at most, drawn by hash, while the forest
-sees all of D1, and all of D2 is counted.
+Halves and samples are drawn from what is in the rows (`ald.data.hashing`), so that nothing depends on where a row is.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
+from ald.data.hashing import key_of
 from ald.data.outcomes import left_out_note
 from ald.data.prepare import DataSummary, check_halves
 from ald.data.roles import Roles
@@ -57,14 +56,13 @@ from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
 from ald.search.giveaways import errors_of_guessing, judged, kept_beside, no_search, renumbered, without
+from ald.search.pool import pool_note, pool_share
 from ald.search.proposing import explore_from, search_rates
 from ald.statistics.basics import rounded
 
 if TYPE_CHECKING:
     from ald.remote.lazy import Spread
 
-# About how many people of D1 come back at most, to choose the groups to test.
-POOL = 1_000_000
 # Bits of a key that say which groups people are in.
 _KEY_BITS = 62
 
@@ -115,17 +113,18 @@ class RemoteRows:
 
     def __init__(self, spread: Spread, prepared: PreparedSpread, config: AuditConfig, threads: int) -> None:
         self._spread, self._summary, self._config = spread, prepared.summary, config
-        self._halves = RemoteHalves(prepared, config, threads)
+        self._prepared, self._threads = prepared, threads
+        self._found: RemoteHalves | None = None
+
+    @property
+    def _halves(self) -> RemoteHalves:
+        assert self._found is not None
+        return self._found
 
     @property
     def summary(self) -> DataSummary:
         halves, cells = self._halves, self._spread.cells
-        note = (
-            f"about {cells:,} different rows do not fit into the memory: they were counted where they are, "
-            "halves and samples were drawn by hash"
-        )
-        if self._config.explores and halves.share < 1.0:
-            note += f", and the groups to test were chosen with about {POOL:,} people of the search's half"
+        note = f"about {cells:,} different rows do not fit into the memory: they were counted where they are"
         copies = [] if halves.pool is None else repeated_rows(halves.pool)
         total = halves.totals[0] + halves.totals[1]
         rows = int(total.sum())
@@ -135,7 +134,7 @@ class RemoteRows:
             self._summary,
             rows=rows,
             cells={name: int(n) for name, n in zip(self._summary.cells, total, strict=True)},
-            warnings=(*self._summary.warnings, *left_out, *copies, note),
+            warnings=(*self._summary.warnings, *left_out, *copies, *pool_note(halves.different, self._config), note),
         )
 
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
@@ -157,8 +156,8 @@ class RemoteRows:
         raise SettingError(_not_here("split='none'", self._spread))
 
     def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
-        """Those that hashes draw, from the audit's own seed."""
-        return self._halves
+        self._found = RemoteHalves(self._prepared, self._config, self._threads, key_of(np.random.default_rng(seed)))
+        return self._found
 
     def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         """There is one halving only."""
@@ -175,28 +174,28 @@ class RemoteRows:
 class RemoteHalves:
     """Both halves, counted by jobs.
 
-    values: per half and attribute the people per code and cell; totals: per half the people per cell. share: that of
-    D1 which comes back, to choose groups. tables: of D2, along attributes, as far as it was counted.
+    values: per half and attribute the people per code and cell; totals: per half the people per cell. different: how
+    many different rows D1 has. tables: of D2, along attributes, as far as it was counted.
     """
 
     strata = None
 
-    def __init__(self, prepared: PreparedSpread, config: AuditConfig, threads: int) -> None:
+    def __init__(self, prepared: PreparedSpread, config: AuditConfig, threads: int, key: int) -> None:
         self.blocks: Blocks = prepared.blocks
         self.config, self.threads = config, threads
         layout = prepared.layout
-        self.partition = Partition(layout=layout, seed=config.seed, fraction=config.fraction, n_cells=layout.n_cells)
+        self.partition = Partition(layout=layout, key=key, fraction=config.fraction, n_cells=layout.n_cells)
         ends, size = value_places(layout)
         keys, counts = self.blocks.summed(CountValues(partition=self.partition), layout.n_cells)
-        table = np.zeros((2 * size, layout.n_cells), np.int64)
+        table = np.zeros((2 * size + 1, layout.n_cells), np.int64)
         table[keys] = counts
-        both = table.reshape(2, size, layout.n_cells)
+        both, self.different = table[:-1].reshape(2, size, layout.n_cells), int(table[-1, 0])
         self.values = [[half[start:end] for start, end in pairwise(ends.tolist())] for half in both]
         self.totals = [half[0].sum(axis=0) for half in self.values]
         in_search, in_assess = (int(total.sum()) for total in self.totals)
         if config.has_own_split:
             check_halves(in_search, in_assess, minimum_rows(GrowthRules()) // 2)
-        self.share = min(1.0, POOL / max(in_search, 1))
+        self.share = pool_share(self.different, in_search)
         self.tables: dict[tuple[int, CodedCriterion], IntArray] = {(a, ()): t for a, t in enumerate(self.values[1])}
 
     @property
@@ -214,7 +213,9 @@ class RemoteHalves:
     @cached_property
     def pool(self) -> AuditData | None:
         """The people of D1 who come back; None where no groups are chosen with them."""
-        return draw_pool(self.blocks, self.partition, self.share) if self.config.explores else None
+        if not self.config.explores:
+            return None
+        return draw_pool(self.blocks, self.partition, self.share, self.config.seed)
 
     def view(self, question: Question) -> Partition:
         """The partition with the confusion cells of one question."""
@@ -223,7 +224,7 @@ class RemoteHalves:
     def propose(
         self, question: Question, seeds: Sequence[np.random.SeedSequence], progress: Callable[[float], None]
     ) -> tuple[Forest, Candidates]:
-        """The forest, and the groups to test. A tree's sample has the number of its seed."""
+        """The forest, and the groups to test."""
         partition, config = self.view(question), self.config
         rates = RateCounter(search_rates(question, config), partition.n_cells)
         present = _present(self.attributes, self.values[0], partition.n_cells)
@@ -231,12 +232,12 @@ class RemoteHalves:
         kept, searched = kept_beside(present, away), without(present, away)
         if not kept:
             return renumbered(*no_search(partition.n_cells), present, away)
-        samples = [seed.spawn_key[-1] for seed in seeds]
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        samples = [key_of(rng) for rng in rngs]
         counter = ClusterCounter(self.blocks, partition, SAMPLE_SHARE, samples, kept)
         forest = grow(
             HistogramSplitter(counter, self.threads), searched.attributes, searched.scores(), rates,
-            GrowthRules(alpha=config.alpha), [np.random.default_rng(seed) for seed in seeds],
-            progress=lambda done: progress(done / 2),
+            GrowthRules(alpha=config.alpha), rngs, progress=lambda done: progress(done / 2),
         )  # fmt: skip
         if self.pool is None:
             return renumbered(forest, candidates(forest, searched), present, away)

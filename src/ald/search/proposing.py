@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ald.data.coded import AuditData, as_counts
+from ald.data.coded import AuditData, as_counts, merge
 from ald.groups.membership import NodeMembers
 from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import Forest
@@ -20,6 +20,7 @@ from ald.search.explore.scoring import Terms, smallest_group
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.sampling import grow_within_memory
 from ald.search.giveaways import giveaways, no_search, renumbered, without
+from ald.search.pool import in_pool, pool_share
 
 if TYPE_CHECKING:
     from ald.options import AuditConfig
@@ -54,7 +55,7 @@ def propose_groups(
     d1 = as_counts(d1)
     if config.system is not None:
         systems = importlib.import_module("ald.baselines.interface")
-        proposed, forest = systems.propose(config.system, d1, rates, rngs[0], alpha=config.alpha)
+        proposed, forest = systems.propose(config.system, merge(d1), rates, rngs[0], alpha=config.alpha)
         return forest, proposed
     away = () if config.search == "paper" else giveaways(d1, rates, config.sign, effect, threads)
     found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
@@ -85,6 +86,11 @@ def _search(
     )  # fmt: skip
     if not config.explores:
         return forest, candidates(forest, d1)
+    share = pool_share(len(d1.cells), d1.total)
+    if share < 1.0:
+        chosen = in_pool(d1, share, config.seed)
+        given = None if given is None else given[np.flatnonzero(chosen)]
+        d1 = d1.with_counts(chosen, threads)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
     terms = Terms(given=given, direction=config.sign, effect=effect, factors=factors)
     return forest, explore_from(forest, d1, rates, config, terms, threads, progress)

@@ -21,7 +21,6 @@ from tests.flat import audit_flat
 from tests.remote.engines.test_dask_files import FEW, write
 from tests.remote.test_distributed import everything
 from tests.remote.test_lazy import many_values
-from tests.sampling import hashed_sampling
 from tests.spark_cluster import SparkCluster, executors, missing, running
 
 # Spark says so of any pandas that is newer than itself, whenever it is imported.
@@ -129,8 +128,7 @@ def test_settings_are_put_back(session: Any) -> None:
 
 def test_level_by_level(session: Any, path: Path) -> None:
     """Where they do not, the cluster counts level by level: as one machine does, with one job per level."""
-    with hashed_sampling():
-        expected = audit_flat(decisions(), **OPTIONS)
+    expected = audit_flat(decisions(), **OPTIONS)
     before = {name: session.conf.get(name) for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")}
     levels: list[int] = []
 
@@ -152,8 +150,7 @@ def test_level_by_level(session: Any, path: Path) -> None:
 def test_leaves(session: Any, path: Path) -> None:
     """The paper's search too: all leaves are counted by one job."""
     options = OPTIONS | {"search": "paper", "trees": 2}
-    with hashed_sampling():
-        expected = audit_flat(decisions(), **options)
+    expected = audit_flat(decisions(), **options)
     with mock.patch.object(Reading, "most_cells", 100):
         assert everything(audit_flat(read(session, path), **options)) == everything(expected)
 
@@ -263,8 +260,7 @@ def test_what_cannot_be_audited(session: Any, path: Path) -> None:
 
 def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
     """A worker that is killed while trees grow changes nothing: its rows are coded again by the other one."""
-    with hashed_sampling():
-        expected = audit_flat(decisions(), **OPTIONS)
+    expected = audit_flat(decisions(), **OPTIONS)
     told = 0
 
     def progress(step: str, share: float) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ald.data import packing
-from ald.data.coded import Attribute, AuditData, draw
+from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.groups.membership import Leaves, Members, NodeMembers
 from ald.groups.tree import Forest
@@ -157,14 +157,14 @@ def held(counter: PackedSplitter) -> list[list[int]]:
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 400), share=st.floats(0, 1), most=st.integers(1, 40), level=LEVELS)
-def test_samples_are_those_of_numpy(seed: int, n: int, share: float, most: int, level: int) -> None:
-    """The kernel draws the people that NumPy's generator would draw, and the generator goes on alike."""
+def test_samples_are_those_that_hashes_draw(seed: int, n: int, share: float, most: int, level: int) -> None:
+    """A tree of packed rows has the people who are drawn by hash, and its generator goes on alike."""
     data = random_data(seed, n, 2)
     data = data.with_counts(np.random.default_rng(seed).integers(1, most + 1, n))
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     with instructions(level):
         counter = PackedSplitter.drawn(data, share, [ours])
-    expected = PackedSplitter.of(data, [draw(data.counts, int(share * data.total), theirs)])
+    expected = PackedSplitter.of(data, [data.sample(share, theirs)])
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()
     assert ours.random(3).tolist() == theirs.random(3).tolist()

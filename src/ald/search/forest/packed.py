@@ -15,8 +15,9 @@ from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, FloatArray, IntArray
 from ald._core.segments import few_sums
 from ald._core.threads import in_threads
-from ald.data.coded import PEOPLE_PER_ROW, AuditData
-from ald.data.drawing import Drawer, as_bits, in_rows
+from ald.data.coded import AuditData
+from ald.data.drawing import as_bits
+from ald.data.hashing import drawn_bits, key_of, row_hashes
 from ald.data.packing import WORTH_A_THREAD, Layout, PackedRows, kernel
 from ald.notions import RateCounter
 from ald.search.forest.association import Association, combine
@@ -183,24 +184,20 @@ class PackedSplitter:
         threads: int = 1,
         rows: PackedRows | None = None,
     ) -> PackedSplitter:
-        """A tree per generator, on a sample of a share of all people each. rows: of the data, if they are packed."""
+        """A tree per generator, on a sample of about a share of all people. rows: of the data, if they are packed."""
         everyone = rows or PackedRows.of(data, threads)
-        total = data.total
-        n = int(share * total)
-        by_person = data.design.clusters is None and total <= PEOPLE_PER_ROW * len(data.cells)
+        data = replace(data, hashes=row_hashes(data, threads))
+        by_bits = data.design.clusters is None and data.one_each and kernels.draw() is not None
 
         def samples(group: slice) -> Iterator[AnyArray]:
-            drawer = Drawer(total) if by_person else None
             for rng in rngs[group]:
-                if drawer is None:
-                    yield data.sample(share, rng)
+                if by_bits:
+                    yield drawn_bits(row_hashes(data), share, key_of(rng))[0]
                 else:
-                    bits = drawer.pick(n, rng)
-                    yield bits if data.one_each else in_rows(bits, data.counts)
+                    yield data.sample(share, rng)
 
-        most = min(n, len(data.cells)) if by_person else len(data.cells)
-        some = threads if len(rngs) * total >= _WORTH_DRAWING_IN_THREADS else 1
-        return cls._filled(data, everyone, samples, len(rngs), most, threads, some)
+        some = threads if len(rngs) * data.total >= _WORTH_DRAWING_IN_THREADS else 1
+        return cls._filled(data, everyone, samples, len(rngs), len(data.cells), threads, some)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedSplitter:

@@ -14,6 +14,7 @@ from ald._core.arrays import IntArray
 from ald._core.threads import in_threads
 from ald.data import packing
 from ald.data.coded import AuditData
+from ald.data.hashing import row_hashes
 from ald.data.inputs.memory import machine_memory
 from ald.data.packing import PackedRows
 from ald.groups.tree import Forest
@@ -66,7 +67,7 @@ def grow_forest(
     progress: Callable[[float], None] | None = None,
     rows: PackedRows | None = None,
 ) -> Forest:
-    """A forest of conditional inference trees, each on 0.632 of the data drawn without replacement.
+    """A forest of conditional inference trees, each on a sample of the data: everyone is in it with chance 0.632.
 
     given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
     inflate test statistics. rows: of the data, if they are packed already.
@@ -77,6 +78,7 @@ def grow_forest(
         splitter = PackedSplitter.drawn(data, SAMPLE_SHARE, rngs, threads, rows)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
+        data = replace(data, hashes=row_hashes(data, threads))
         samples = in_threads(lambda rng: data.sample(SAMPLE_SHARE, rng), rngs, drawers)
         if given is not None:
             cells = (given * n_cells + data.cells).astype(np.uint8)
