@@ -4,9 +4,9 @@
 
 Two data sets: one whose rows are often alike, so that their counts come back; and one whose rows hardly are, so that
 all counting stays on the cluster, level by level. Prints for each the time of the audit and its ratio to one group-by
-with count over the same columns, whether the result is that of one machine (given the same cells; given the same
-samples by hash), whether it stays the same when a worker is killed in the middle, and the driver's peak memory for a
-tenth of the rows and for all. Every audit is a process of its own. Files are made once, in a temporary folder.
+with count over the same columns, whether the result is that of one machine, whether it stays the same when a worker is
+killed in the middle, and the driver's peak memory for a tenth of the rows and for all. Every audit is a process of its
+own. Files are made once, in a temporary folder.
 """
 
 from __future__ import annotations
@@ -79,14 +79,11 @@ import json, sys, time
 from pathlib import Path
 sys.path[:0] = sys.argv[1:3]
 import ald
-from tests.sampling import hashed_sampling
-from contextlib import nullcontext
 started = time.perf_counter()
-with hashed_sampling() if sys.argv[4] == "by hash" else nullcontext():
-    found = ald.audit(sys.argv[3], outcome="approved").to_dict()
+found = ald.audit(sys.argv[3], outcome="approved").to_dict()
 found["data"].pop("warnings")
 found.pop("input_sha256", None)
-Path(sys.argv[5]).write_text(json.dumps(found, sort_keys=True))
+Path(sys.argv[4]).write_text(json.dumps(found, sort_keys=True))
 print(json.dumps({"seconds": time.perf_counter() - started}), flush=True)
 """
 
@@ -147,7 +144,7 @@ def main() -> None:
             if name == "different":
                 killed = driver(cluster, "killed", rows, kill=True)
         alone = folder / f"spark-{name}-alone-{rows}.json"
-        single = run(ALONE, str(paths[rows]), "by hash" if name == "different" else "as ever", str(alone))
+        single = run(ALONE, str(paths[rows]), str(alone))
         audit = folder / f"spark-{name}-audit-{rows}.json"
         print(f"  one machine: {single['seconds']:.1f} s; same result: {alone.read_bytes() == audit.read_bytes()}")
         if name == "different":

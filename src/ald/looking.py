@@ -229,6 +229,7 @@ def _prepared(table: Table, guess: Guess | None) -> tuple[tuple[str, ...], Audit
             table,
             _roles(replace(guess, favourable=_counted(table, guess))),
             OUTCOME_CELLS if guess.outcome else CELLS,
+            look_at_order=True,
         )
     except InputError as error:
         return (f"an audit would refuse this: {error}",), None

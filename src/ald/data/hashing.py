@@ -211,11 +211,11 @@ def drawn_bits(hashes: AnyArray, share: float, key: int) -> tuple[AnyArray, int]
 def _many(hashes: AnyArray, counts: IntArray, chance: float, key: int) -> IntArray:
     """As `drawn`, of rows of very many people, by two uniform numbers each (Box and Muller 1958)."""
     word = _mixed(hashes ^ np.uint64(key))
-    turn = _mixed(word + np.uint64(_GOLDEN))
+    turn: AnyArray = _mixed(word + np.uint64(_GOLDEN))
     radius, angle = (((one >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53 for one in (word, turn))
     normal = np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
     wanted = np.rint(counts * chance + np.sqrt(counts * (chance * (1.0 - chance))) * normal)
-    return np.clip(wanted, 0, counts).astype(np.int64)
+    return np.asarray(np.clip(wanted, 0, counts), dtype=np.int64)
 
 
 def smallest(hashes: AnyArray, n: int, key: int) -> IntArray:

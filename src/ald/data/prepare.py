@@ -115,11 +115,13 @@ def prepare(
     reference: Criterion | None = None,
     named: Sequence[Criterion] = (),
     search: bool = True,
+    look_at_order: bool = False,
 ) -> Prepared:
     """Coded audit data of the table. `cell_names` are those of 2 cells (an outcome) or 4 (prediction and truth).
 
     half: 0 for rows of the search and 1 for those of the assessment, where these were given as two data sets.
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
+    look_at_order: warn of what the order of the rows says; an audit does not depend on it.
     """
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows")
@@ -131,7 +133,8 @@ def prepare(
     if kept is not None:
         table, half = table.take(kept), None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
-    cells, warnings = confusion_cells(table, roles, ordered_rows=counts is None and half is None and known is None)
+    ordered_rows = look_at_order and counts is None and known is None
+    cells, warnings = confusion_cells(table, roles, ordered_rows=ordered_rows)
     warnings = [*table.notes, *without, *against_note(table, roles), *warnings]
     if total < minimum_rows:
         raise InputError(
