@@ -131,7 +131,7 @@ class AuditData:
         data = replace(self, hashes=row_hashes(self, threads))
         if self.design.half is not None:
             first = np.where(self.design.half == 0, self.counts, 0)
-        elif self.design is PLAIN and self.one_each and kernels.draw() is not None:
+        elif self.design.is_plain and self.one_each and kernels.draw() is not None:
             bits, n = drawn_bits(row_hashes(data), share, key_of(rng))
             return data._kept(bits, True, n, threads), data._kept(bits, False, self.total - n, threads)
         else:
@@ -301,7 +301,7 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
 def merged(data: AuditData) -> AuditData:
     """The data with identical rows merged."""
     rows = len(data.cells)
-    if rows <= SORTED_ROWS or data.design is not PLAIN or _possible_keys(data) <= _DENSE_KEYS * rows:
+    if rows <= SORTED_ROWS or not data.design.is_plain or _possible_keys(data) <= _DENSE_KEYS * rows:
         return merge(data)
     data = replace(data, hashes=row_hashes(data))
     first = firsts(row_hashes(data))

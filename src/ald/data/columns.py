@@ -43,6 +43,8 @@ _SHOWN = frozenset(range(32, 127)) - frozenset(b"\"'\\")
 _EXACT = 2**53
 # Integer columns with a range up to this many times the rows are coded by counting instead of sorting.
 _DENSE_RANGE = 4
+# Values by which it shows at once that numbers are not whole.
+_LOOK = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +252,9 @@ def _code_numbers(name: str, values: AnyArray, kind: str, missing: BoolArray | N
         n_infinite = int(np.count_nonzero(np.isinf(numbers)))
         if missing is not None:
             absent = absent | missing
+        coded = _count_whole(numbers, absent)
+        if coded is not None:
+            return Column(name=name, kind=kind, codes=coded[0], values=coded[1], n_infinite=n_infinite)
     some_absent = bool(absent.any())
     distinct, inverse = np.unique(numbers[~absent] if some_absent else numbers, return_inverse=True)
     distinct = distinct + 0.0  # -0.0 and 0.0 are one value: it prints as 0
@@ -291,16 +296,29 @@ def precision_note(name: str) -> str:
 
 def _count_codes(values: AnyArray, missing: BoolArray | None) -> tuple[CodeArray, FloatArray] | None:
     """Codes of whole numbers in a narrow range, by counting: no sort."""
-    if len(values) == 0 or (missing is not None and missing.any()):
+    gone = missing is not None and bool(missing.any())
+    known = values[~missing] if gone and missing is not None else values
+    if len(known) == 0:
         return None
-    low, high = int(values.min()), int(values.max())
+    low, high = int(known.min()), int(known.max())
     if high - low > _DENSE_RANGE * len(values) + 1024 or max(abs(low), abs(high)) >= _EXACT:
         return None
     shifted = values.astype(np.int64) - low
-    present = np.bincount(shifted, minlength=high - low + 1) > 0
+    if gone:
+        shifted[missing] = high - low + 1
+    present = np.bincount(shifted, minlength=high - low + 2)[: high - low + 1] > 0
     distinct = np.flatnonzero(present)
-    translate = compact(np.cumsum(present) - 1, len(distinct))
+    translate = compact(np.append(np.cumsum(present) - 1, len(distinct)), len(distinct))
     return translate[shifted], (distinct + low).astype(np.float64)
+
+
+def _count_whole(numbers: FloatArray, absent: BoolArray) -> tuple[CodeArray, FloatArray] | None:
+    """The same of numbers in floating point, if they are whole; a few tell where they are not."""
+    for some in (slice(_LOOK), slice(None)):
+        there = np.where(absent[some], 0.0, numbers[some])
+        if not (np.abs(there) < _EXACT).all() or not (there == np.trunc(there)).all():
+            return None
+    return _count_codes(there.astype(np.int64), absent)
 
 
 def from_levels(

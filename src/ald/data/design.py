@@ -37,6 +37,11 @@ class Design:
         """Whether rows are independent people who count alike: then tests follow from counts."""
         return self.clusters is None and self.weights is None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows have their attributes and nothing else."""
+        return next(self.arrays(), None) is None
+
     def arrays(self) -> Iterator[AnyArray]:
         """All arrays that are there, in a fixed order."""
         for field in fields(self):

@@ -36,7 +36,7 @@ _PAIRS = 20
 def repeated_rows(data: AuditData) -> list[str]:
     """Warns where rows are equal in every column, the outcome included, more often than is plausible."""
     rows = data.total
-    if not data.attributes or rows < 2:
+    if not data.attributes or rows < 2 or (data.one_each and data.design.half is None):
         return []
     data = _merged(data)
     copies = _copies(data.counts)

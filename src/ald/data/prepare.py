@@ -273,12 +273,13 @@ def judged(column: Column, counts: IntArray | None, total: int, wanted: bool = F
         return numbers_reason(observed), ""
     if not is_number and distinct > IDENTIFIER_SHARE * observed:
         return words_reason(distinct, observed), ""
-    found = Occurrences.of(weighted_bincount(column.codes, _people(column, counts), distinct + 1)[:distinct])
+    rows = (
+        np.bincount(column.codes, minlength=distinct + 1)
+        if counts is None
+        else (weighted_bincount(column.codes, counts, distinct + 1))
+    )
+    found = Occurrences.of(rows[:distinct])
     return repeated_reason(found, is_number=is_number), cluster_hint(column.name, found, is_number=is_number)
-
-
-def _people(column: Column, counts: IntArray | None) -> IntArray:
-    return np.ones(len(column.codes), np.int64) if counts is None else counts
 
 
 def check_halves(searched: int, assessed: int, least: int) -> None:
