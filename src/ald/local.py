@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ald.data.coded import AuditData
+from ald.data.coded import AuditData, merge
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extended
@@ -57,7 +57,8 @@ class LocalRows:
         return ""
 
     def whole(self) -> Whole:
-        return Whole(data=self.prepared.whole, strata=self.prepared.strata, threads=self.threads)
+        # Shuffles go by the places of rows, which must not depend on the order of the input.
+        return Whole(data=merge(self.prepared.whole), strata=self.prepared.strata, threads=self.threads)
 
     def halves(self, seed: np.random.SeedSequence) -> LocalHalves:
         return LocalHalves.of(

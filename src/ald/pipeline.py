@@ -362,12 +362,8 @@ def _say_repeat(say: Progress, done: float, step: str, share: float) -> None:
 def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> DataSummary:
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
-    warnings = (
-        *summary.warnings,
-        *pool_note(len(split.d1.cells), config),
-        *untested(split, config),
-        *skipped(split),
-    )
+    part = pool_note(len(split.d1.cells), config)
+    warnings = (*summary.warnings, *part, *untested(split, config), *skipped(split))
     summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary
