@@ -101,7 +101,8 @@ def source(
     """Data with what is to be said of how to read it, for `ald.audit`, `ald.profile` and `ald.compare`.
 
     data: whatever `ald.audit` takes.
-    query: what to select, if `data` is the address of a database: ald.source("postgresql://...", query="select ...").
+    query: what to select, if `data` is a SQLite file or the address of a database: ald.source("postgresql://...",
+        query="select ..."); of an Excel file the sheet.
     engine: who reads a file and counts: "spark", the address of a Spark master (spark://host:7077), or "dask".
     memory_limit: memory to use, such as "4GB": larger data is reduced to counts first, or kept on disk.
     threads: that may be used; does not change the result.
