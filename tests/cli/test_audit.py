@@ -10,11 +10,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import ald
 import ald.report.words
 from ald.report.words import signed
+from tests.cli.running import python_m_ald
 from tests.flat import audit_flat
 from tests.tables import decisions, people, write_csv
 
@@ -411,7 +413,33 @@ def test_engines(run: Any, file: Path) -> None:
 def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:
     """A file in another encoding than UTF-8 is refused with the advice to save it as UTF-8."""
     path = tmp_path / "latin.csv"
-    path.write_bytes("name,y\nMüller,1\nGroß,0\n".encode("latin-1") * 50)
+    path.write_bytes(("name,y\n" + "Müller,1\nGroß,0\n" * 50).encode("utf-16"))
     shown = run("audit", path, "--outcome", "y")
     assert shown.code == 2
     assert "UTF-8" in shown.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl"])
+def test_standard_input(tmp_path: Path, kind: str) -> None:
+    """What is piped into the command is audited as the file that it is, whatever its format, and nothing is left."""
+    data = tmp_path / f"x.{kind}"
+    plain = write_csv(tmp_path / "plain.csv", people(300))
+    written = {"csv": "csv", "csv.gz": "csv", "parquet": "parquet", "jsonl": "json"}[kind]
+    duckdb.sql(f"COPY (FROM read_csv('{plain}')) TO '{data}' (FORMAT {written})")
+    with data.open("rb") as piped:
+        done = python_m_ald("audit", "-", "--outcome", "y", "--trees", "2", "--format", "csv", stdin=piped)
+    assert done.returncode == 0
+    assert done.stdout == python_m_ald("audit", plain, "--outcome", "y", "--trees", "2", "--format", "csv").stdout
+
+
+def test_several_files(run: Any, tmp_path: Path) -> None:
+    """Files that are named one after the other are audited together, and no report takes the place of one of them."""
+    columns = people(300)
+    halves = [{name: values[i::2] for name, values in columns.items()} for i in range(2)]
+    paths = [write_csv(tmp_path / f"{i}.csv", half) for i, half in enumerate(halves)]
+    whole = write_csv(tmp_path / "whole.csv", columns)
+    options = ("--outcome", "y", "--trees", "2", "--format", "csv")
+    assert run("audit", *paths, *options).out == run("audit", whole, *options).out
+    result = run("audit", *paths, *options, "-o", paths[1])
+    assert result.code == 2
+    assert "would overwrite the data" in result.err
