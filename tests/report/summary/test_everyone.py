@@ -48,11 +48,11 @@ def test_why_p_values_may_be_believed() -> None:
 def test_bounds_are_written_as_bounds() -> None:
     """Where no shuffle was as strong the p-value is at most so large, in tables and sentences."""
     assert everyone.p_adjusted_text(first()) == "≤ 0.002"
-    assert everyone.p_adjusted_words(first()) == "at most 0.002"
+    assert everyone.p_adjusted_words(first()) == "p ≤ 0.002"
     assert first().shuffled is not None
     seen = replace(first(), shuffled=replace(first().shuffled, bound=False, as_strong=2))
     assert everyone.p_adjusted_text(seen) == "0.002"
-    assert "at most" not in everyone.p_adjusted_words(seen)
+    assert everyone.p_adjusted_words(seen) == "p = 0.002"
 
 
 def test_combination_and_cell_are_told_apart() -> None:
@@ -73,7 +73,7 @@ def test_sizes_on_new_people() -> None:
     """What such a group shows on new people stands beside psi, which is called exaggerated where power is low."""
     assert first().shuffled is not None
     sure = replace(first(), shuffled=replace(first().shuffled, exaggerated=False, psi_new=0.2))
-    assert everyone.new_people(sure) == " On new people such a group shows a psi of about +0.200."
+    assert everyone.new_people(sure) == " On new people such a group shows a gap of about +20.0 points."
     doubtful = replace(first(), shuffled=replace(first().shuffled, exaggerated=True, psi_new=-0.1))
     assert everyone.new_people(doubtful).endswith("is probably exaggerated.")
 
@@ -109,7 +109,7 @@ def test_formats_for_people(ending: str) -> None:
     assert "plot_tree" not in found
     if ending in ("txt", "md", "html"):
         assert "all of them for the search and for the tests" in found
-        assert "on new people" in found
+        assert "on new" in found
 
 
 def test_formats_for_machines() -> None:
