@@ -50,6 +50,8 @@ def test_conditions_are_joined() -> None:
     ("name", "values", "favourable", "words"),
     [
         ("admitted", ["no", "yes"], "yes", "were admitted in"),
+        ("survived", ["no", "yes"], "yes", " survived in"),
+        ("survived", ["no", "yes"], "no", "had survived = no in"),
         ("released", ["No", "Yes"], "No", "were not released in"),
         ("need", ["no", "yes"], "yes", "had need = yes in"),
         ("income", ["<=50K", ">50K"], ">50K", 'had income = ">50K" in'),

@@ -36,6 +36,11 @@ _SINGULAR = ("ss", "us", "is", "as", "ws")
 
 # A participle, such as admitted, and the values that say that it happened, or that it did not.
 _PARTICIPLE = re.compile(r"[A-Za-z]{3,}ed")
+# Those of what people do: they survived, and were not survived.
+_DONE = frozenset((
+    "appealed", "applied", "completed", "defaulted", "failed", "graduated", "passed", "recovered", "relapsed",
+    "reoffended", "resigned", "responded", "succeeded", "survived",
+))  # fmt: skip
 _YES, _NO = frozenset({"yes", "y", "true", "1"}), frozenset({"no", "n", "false", "0"})
 
 
@@ -139,7 +144,10 @@ def _had(column: str, audit: Audit, *, positive: bool) -> str:
     """What an outcome says of people: that they were admitted, or had some other value of it."""
     found = audit.data_summary.outcome(column)
     value = (found.positive if positive else found.negative).casefold()
-    if _PARTICIPLE.fullmatch(column) and not column.casefold().endswith("eed") and value in _YES | _NO:
+    if column.casefold() in _DONE and value in _YES:
+        return column
+    is_passive = _PARTICIPLE.fullmatch(column) and not column.casefold().endswith("eed")
+    if is_passive and column.casefold() not in _DONE and value in _YES | _NO:
         return f"were {'' if value in _YES else 'not '}{column}"
     return f"had {value_of(column, audit, positive=positive)}"
 
