@@ -152,7 +152,7 @@ def test_python_dates() -> None:
 def test_findings_of_an_audit() -> None:
     """The codes of all candidates of an audit pick the people that the criterion picks."""
     df = pd.DataFrame(people())
-    audit = ald.audit(df, outcome="y", search=ald.Search("leaves", trees=5))
+    audit = ald.audit(df, outcome="y", search=ald.Search("leaves", trees=15))
     assert len(audit.candidates) > 10
     for finding in audit.candidates:
         expected = members(finding.criterion, df)

@@ -106,7 +106,7 @@ texts = st.one_of(st.text(max_size=20), st.sampled_from(HOSTILE))
 def test_hostile_names_and_levels(name: str, level: str) -> None:
     """Whatever names and levels hold, their cells are text that says it, and there are no links or formulas."""
     audit = ald.audit(
-        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+        hostile([name], [level, f"{level}x", "third"], 240), outcome="y", search=ald.Search(trees=1), attributes=[name]
     )
     assert audit.groups
     content = audit.to_excel()
@@ -124,7 +124,7 @@ def test_hostile_names_and_levels(name: str, level: str) -> None:
 
 def test_texts_longer_than_a_cell() -> None:
     """A text that no cell can hold is cut in its middle."""
-    audit = ald.audit(hostile(["n"], ["x" * 40_000, "other", "third"], 120), outcome="y", search=ald.Search(trees=1))
+    audit = ald.audit(hostile(["n"], ["x" * 40_000, "other", "third"], 240), outcome="y", search=ald.Search(trees=1))
     longest = max(len(cell.value) for cell in read(audit)["Findings"]["B"])
     assert longest == 32_767
 

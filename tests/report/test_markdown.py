@@ -151,7 +151,7 @@ def test_everything_is_said() -> None:
 def test_hostile_names_and_levels(name: str, level: str) -> None:
     """A hostile name or level stays in its cell: tables keep their shape and show it."""
     audit = ald.audit(
-        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+        hostile([name], [level, f"{level}x", "third"], 240), outcome="y", search=ald.Search(trees=1), attributes=[name]
     )
     assert audit.groups
     first = tables(audit.to_markdown())[0]

@@ -119,7 +119,7 @@ def test_data_is_never_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "secret.txt").write_text(SECRET)
     monkeypatch.chdir(tmp_path)
     for name, level in zip(CODE, reversed(CODE), strict=True):
-        audit = ald.audit(hostile([name], [level, "other", "third"], 120), outcome="y", search=ald.Search(trees=1))
+        audit = ald.audit(hostile([name], [level, "other", "third"], 240), outcome="y", search=ald.Search(trees=1))
         assert audit.groups
         text = text_of(audit.to_pdf())
         assert SECRET not in text
@@ -128,7 +128,7 @@ def test_data_is_never_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def _compiled(name: str, level: str) -> bytes:
     audit = ald.audit(
-        hostile([name], [level, f"{level}x", "third"], 120), outcome="y", search=ald.Search(trees=1), attributes=[name]
+        hostile([name], [level, f"{level}x", "third"], 240), outcome="y", search=ald.Search(trees=1), attributes=[name]
     )
     assert audit.groups
     return audit.to_pdf()

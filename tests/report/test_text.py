@@ -57,7 +57,9 @@ def test_what_a_report_says() -> None:
     columns = people() | {"k": [1] * 600}
     columns["sex"] = [value if i % 3 else value.lower() for i, value in enumerate(columns["sex"])]
     audit = ald.audit(columns, outcome="y", search=ald.Search(trees=5))
-    assert "600 people: 300 for the search, 300 for the tests" in str(audit)
+    halves = audit.data_summary.rows_search, audit.data_summary.rows_assess
+    assert sum(halves) == 600
+    assert f"600 people: {halves[0]} for the search, {halves[1]} for the tests" in str(audit)
     assert "Left out: k: constant (always '1')." in str(audit)
     for text in (unwrapped(str(audit)), audit.to_markdown().replace("\\", "")):
         assert str(audit.groups[0].criterion) in text

@@ -211,7 +211,7 @@ def test_damaged_entries(document: dict[str, Any], data: st.DataObject) -> None:
 @given(st.text(max_size=15), st.text(max_size=15))
 def test_any_names_and_levels(name: str, level: str) -> None:
     """Whatever names and levels hold, the document is ASCII, and comes back as the same words and numbers."""
-    columns = hostile([name], [level, f"{level}x", "third"], 120)
+    columns = hostile([name], [level, f"{level}x", "third"], 240)
     audit = audit_flat(columns, outcome="y", trees=1, attributes=[name], kinds={name: "nominal"})
     assert audit.groups
     text = audit.to_json()

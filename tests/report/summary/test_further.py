@@ -132,7 +132,7 @@ def test_documents_name_the_significant_candidates() -> None:
 
 def test_an_audit_counts_them_in_a_line() -> None:
     """Printed in a session, an audit says how many are significant."""
-    assert "1 group listed of 2 significant and 2 tested on 1,000 people" in repr(one_listed())
+    assert "1 group listed of 2 significant and 2 tested on 1,021 people" in repr(one_listed())
     assert [(figure.text, figure.label) for figure in one_listed().report().figures][-1] == (
         "1", "listed of 2 significant"
     )  # fmt: skip
