@@ -165,7 +165,7 @@ SCORED: dict[str, Any] = {"prediction": "score", "truth": "offended", "trees": 5
 
 @pytest.mark.parametrize("notion", ["equalized odds", "statistical parity", "equal opportunity", "false negative rate"])
 def test_who_is_wrongly_called_risky_is_disadvantaged(notion: str) -> None:
-    """With favourable="safe", those wrongly called risky are disadvantaged, whatever the notion, b less so if at all."""
+    """With favourable="safe", those wrongly called risky are disadvantaged whatever the notion, b less so if at all."""
     worse, better = (
         [str(found.criterion) for found in audit_flat(scored(), favourable="safe", direction=direction, notion=notion,
                                                      **SCORED).groups]
