@@ -7,9 +7,11 @@ import importlib.util
 import io
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import ald
@@ -410,7 +412,44 @@ def test_engines(run: Any, file: Path) -> None:
 def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:
     """A file in another encoding than UTF-8 is refused with the advice to save it as UTF-8."""
     path = tmp_path / "latin.csv"
-    path.write_bytes("name,y\nMüller,1\nGroß,0\n".encode("latin-1") * 50)
+    path.write_bytes(("name,y\n" + "Müller,1\nGroß,0\n" * 50).encode("utf-16"))
     shown = run("audit", path, "--outcome", "y")
     assert shown.code == 2
     assert "UTF-8" in shown.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl"])
+def test_standard_input(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """What is piped into the command is audited as the file that it is, whatever its format, and nothing is left."""
+    data, plain = tmp_path / f"x.{kind}", write_csv(tmp_path / "plain.csv", people(300))
+    written = {"csv": "csv", "csv.gz": "csv", "parquet": "parquet", "jsonl": "json"}[kind]
+    duckdb.sql(f"COPY (FROM read_csv('{plain}')) TO '{data}' (FORMAT {written})")
+    (tmp_path / "left").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "left"))
+    options = ("--outcome", "y", "--trees", "2", "--format", "csv")
+    with data.open() as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        result = run("audit", "-", *options)
+    assert (result.code, result.out) == (0, run("audit", plain, *options).out)
+    assert not list((tmp_path / "left").iterdir())
+
+
+def test_nothing_on_standard_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without anything piped into it the command does not wait."""
+    monkeypatch.setattr("sys.stdin", None)
+    result = run("audit", "-", "--outcome", "y")
+    assert result.code == 2
+    assert "nothing comes from standard input" in result.err
+
+
+def test_several_files(run: Any, tmp_path: Path) -> None:
+    """Files that are named one after the other are audited together, and no report takes the place of one of them."""
+    columns = people(300)
+    halves = [{name: values[i::2] for name, values in columns.items()} for i in range(2)]
+    paths = [write_csv(tmp_path / f"{i}.csv", half) for i, half in enumerate(halves)]
+    whole = write_csv(tmp_path / "whole.csv", columns)
+    options = ("--outcome", "y", "--trees", "2", "--format", "csv")
+    assert run("audit", *paths, *options).out == run("audit", whole, *options).out
+    result = run("audit", *paths, *options, "-o", paths[1])
+    assert result.code == 2
+    assert "would overwrite the data" in result.err

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ald.cli.files import check_outputs
+from ald.cli.files import check_outputs, from_stdin
 from ald.cli.options import (
     FORMATS,
     format_option,
@@ -28,12 +29,14 @@ _assess_on = click.option("--assess-on", type=click.Path(), metavar="FILE2",
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), nargs=-1, required=True)
 @table_options("audit")
 @_assess_on
 @output_options
-def audit(file: str, **options: Any) -> None:
-    """Audit FILE (CSV, TSV, Parquet, JSON lines; also .gz and .zst; a database) and print the groups found.
+def audit(file: tuple[str, ...], **options: Any) -> None:
+    """Audit FILE and print the groups found: CSV, TSV, Parquet, JSON lines (also .gz, .zst), Excel, SQLite; a database.
+
+    Several files of one shape, or a folder of them, are audited together; "-" is standard input.
 
     \b
     ald audit decisions.csv --outcome approved
@@ -47,11 +50,11 @@ def audit(file: str, **options: Any) -> None:
 
 @click.command()
 @click.argument("name")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), nargs=-1, required=True)
 @table_options("profile")
 @_assess_on
 @output_options
-def profile(name: str, file: str, **options: Any) -> None:
+def profile(name: str, file: tuple[str, ...], **options: Any) -> None:
     """Audit FILE, and count what a law asks for: NAME is nyc-ll144, eu-ai-act or adverse-impact.
 
     \b
@@ -62,7 +65,7 @@ def profile(name: str, file: str, **options: Any) -> None:
 
 def _audit(
     command: Command,
-    file: str,
+    file: tuple[str, ...],
     *,
     assess_on: str | None,
     config: str | None,
@@ -78,15 +81,18 @@ def _audit(
 
     identity = identify(title, notes, date)
     settings = read_config(config, command) | parse_options(command, options)
-    if assess_on is None:
-        settings["data"] = file
-    elif "split" in settings:
-        raise SettingError("give either --split or --assess-on: both say who tests what was found")
-    else:
-        settings["split"] = (file, assess_on)
-    check_outputs(output, [file, *([] if assess_on is None else [assess_on])])
-    columns = settings.pop("columns", None)
-    show(_run(settings, profile=profile, columns=columns), format_, output, identity)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(from_stdin(one)) for one in file]
+        data = files[0] if len(files) == 1 else files
+        if assess_on is None:
+            settings["data"] = data
+        elif "split" in settings:
+            raise SettingError("give either --split or --assess-on: both say who tests what was found")
+        else:
+            settings["split"] = (data, assess_on)
+        check_outputs(output, [*files, *([] if assess_on is None else [assess_on])])
+        columns = settings.pop("columns", None)
+        show(_run(settings, profile=profile, columns=columns), format_, output, identity)
 
 
 @click.command()

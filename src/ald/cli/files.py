@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 
+from ald._core.leftovers import to_be_removed
 from ald.errors import InputError, SettingError
 
 # Bytes that a settings file and a document may have: more would fill the memory, and no such file is so long.
@@ -21,6 +26,37 @@ def read_side_file(path: str, what: str, longest: int) -> bytes:
     if len(content) > longest:
         raise InputError(f"the {what} {path!r} has more than {longest / 2**20:,.0f} MB: this is none")
     return content
+
+
+# What the first bytes of data say about its format; of anything else they are those of CSV.
+_BEGINNINGS = {
+    b"PAR1": "parquet",
+    b"\x1f\x8b": "csv.gz",
+    b"\x28\xb5\x2f\xfd": "csv.zst",
+    b"PK\x03\x04": "xlsx",
+    b"SQLite format 3\x00": "sqlite",
+    b"{": "jsonl",
+    b"[": "json",
+}
+
+
+@contextlib.contextmanager
+def from_stdin(file: str) -> Iterator[str]:
+    """The file; for "-" a temporary one with what comes from standard input, which is read twice."""
+    if file != "-":
+        yield file
+        return
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError("nothing comes from standard input: give a file, or pipe data into the command")
+    with tempfile.TemporaryDirectory(prefix="ald-") as folder, to_be_removed(folder):
+        spooled = os.path.join(folder, "stdin")
+        with open(spooled, "wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        with open(spooled, "rb") as copy:
+            first = copy.read(64)
+        ending = next((end for start, end in _BEGINNINGS.items() if first.lstrip().startswith(start)), "csv")
+        os.rename(spooled, f"{spooled}.{ending}")
+        yield f"{spooled}.{ending}"
 
 
 def check_outputs(output: Sequence[str], data: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ald.cli.files import from_stdin
 from ald.cli.options import format_option, parse_options, table_options
 from ald.options.table import READING
 
@@ -27,5 +28,6 @@ def look(file: str, format_: str, **options: Any) -> None:
 
     settings = parse_options("look", options)
     reading = {key: settings.pop(key) for key in READING if key in settings}
-    seen = run(Source(data=file, **reading), **settings)
+    with from_stdin(file) as data:
+        seen = run(Source(data=data, **reading), **settings)
     click.echo(json.dumps(seen.to_dict(), indent=2, ensure_ascii=False) if format_ == "json" else str(seen))

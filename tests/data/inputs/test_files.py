@@ -243,12 +243,12 @@ def test_late_keys_of_json_lines(tmp_path: Path) -> None:
         ("x.csv", "a,a,b\n1,2,3\n", "more than one column named 'a'"),
         ("x.csv", "a,b\n1,2\n1,2,3\n", "Line: 3"),
         ("x.csv", "a,b,c\n1,2,3\n1,2\n", "Line: 3"),
-        ("x.csv", b"a,b\n\xe9,1\nx,2\n", "not utf-8"),
+        ("x.csv", b"a,b\n\x81,1\nx,2\n", "not utf-8"),
         ("x.csv.gz", "a,b\n1,2\n", "not a GZIP stream"),
         ("x.csv.zst", "a,b\n1,2\n", "cannot be read as CSV"),
         ("x.parquet", "abc", "cannot be read as PARQUET"),
         ("x.jsonl", "{a", "cannot be read as JSON"),
-        ("x.xlsx", "a", r"cannot tell the format .* Known endings: \.csv"),
+        ("x.ods", "a", r"cannot tell the format .* Known endings: \.csv"),
         ("x", "a", "cannot tell the format"),
     ],
 )
@@ -360,3 +360,19 @@ def test_commas_between_thousands(tmp_path: Path) -> None:
     path = tmp_path / "thousands.csv"
     path.write_text("amount;place\n1,500;a\n2,250;b\n", encoding="utf-8")
     assert load(str(path))["amount"].words() == ["1500", "2250"]
+
+
+def test_what_windows_wrote(tmp_path: Path) -> None:
+    """A text file that is not UTF-8 is read as Windows-1252, and it is said; what cannot be that either is an error."""
+    text = "städt,grün\n“ja”,1\nneïn,2\n"
+    (tmp_path / "x.csv").write_bytes(text.encode("cp1252"))
+    (tmp_path / "y.csv").write_bytes(text.encode("utf-8"))
+    old, new = load(str(tmp_path / "x.csv")), load(str(tmp_path / "y.csv"))
+    assert old.names == new.names == ["städt", "grün"]
+    assert old["städt"].levels == new["städt"].levels
+    assert old.notes == ("the file 'x.csv' is not UTF-8: it was read as Windows-1252 (cp1252)",)
+    assert new.notes == ()
+    for odd in (text.encode("utf-16"), b"a,b\n\x81,1\n", b"a,b\n\xe4\x00,1\n"):
+        (tmp_path / "z.csv").write_bytes(odd)
+        with pytest.raises(InputError, match="UTF-8"):
+            load(str(tmp_path / "z.csv"))

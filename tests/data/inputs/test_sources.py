@@ -20,7 +20,7 @@ from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load
 from ald.data.prepare import Roles, prepare
 from ald.notions import OUTCOME_CELLS
-from tests.tables import people, public_data
+from tests.tables import people, public_data, write_csv
 
 
 def as_csv(folder: Path, columns: dict[str, Any]) -> Path:
@@ -258,3 +258,29 @@ def test_threads_read_the_same_table(monkeypatch: pytest.MonkeyPatch, make: Any)
     for name in alone.names:
         assert together[name].words() == alone[name].words()
         assert together[name].codes.tolist() == alone[name].codes.tolist()
+
+
+def test_several_files_of_one_shape(tmp_path: Path) -> None:
+    """A list of files, and a folder, are the audit of all rows; hidden files in it do not count."""
+    columns = people(300)
+    (tmp_path / "folder").mkdir()
+    parts = [{name: values[start::3] for name, values in columns.items()} for start in range(3)]
+    paths = [write_csv(tmp_path / "folder" / f"{i}.csv", part) for i, part in enumerate(parts)]
+    (tmp_path / "folder" / ".hidden").touch()
+    whole = ald.audit(columns, outcome="y", search=ald.Search(trees=2))
+    for data in (paths, tmp_path / "folder"):
+        assert ald.audit(data, outcome="y", search=ald.Search(trees=2)).groups == whole.groups
+
+
+def test_files_of_other_shapes(tmp_path: Path) -> None:
+    """Files that differ in their columns, folders in folders and empty ones are errors that name what is odd."""
+    (tmp_path / "in").mkdir()
+    first = write_csv(tmp_path / "in" / "a.csv", {"x": [1, 2]})
+    second = write_csv(tmp_path / "in" / "b.csv", {"z": [1, 2]})
+    with pytest.raises(ald.InputError, match=r"have the same columns: 'x' is in .*b\.csv.* or in 'a\.csv'"):
+        load([first, second])
+    with pytest.raises(ald.InputError, match="is a folder within a folder"):
+        load([first, tmp_path / "in"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ald.InputError, match="has no files"):
+        load(tmp_path / "empty")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ald._core.leftovers import to_be_removed
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.reduction import reduced
 from ald.data.inputs.relation import (
@@ -69,6 +72,18 @@ class Dialect:
 
 def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table:
     """The file as a table of all columns, or of only some; reduced to counts if it is large and `reading` says how."""
+    try:
+        return _read(path, only, reading)
+    except InputError:
+        if not _is_windows(path):
+            raise
+    with tempfile.TemporaryDirectory(prefix="ald-", ignore_cleanup_errors=True) as folder, to_be_removed(folder):
+        table = _read(_as_utf8(path, folder), only, reading)
+    said = f"the file {shorten(os.path.basename(path))!r} is not UTF-8: it was read as Windows-1252 (cp1252)"
+    return replace(table, notes=(*table.notes, said))
+
+
+def _read(path: str, only: Sequence[str] | None, reading: Reading | None) -> Table:
     with open_file(path) as (relation, reader):
         if reading is None:
             return whole(relation, only)
@@ -164,6 +179,25 @@ def _may_be_large(relation: Relation, path: str, reader: str, reading: Reading) 
     packed = path.rsplit(".", 1)[-1].casefold() in _COMPRESSION
     rows = os.path.getsize(path) * (_PACKED if packed else 1) // (_BYTES_PER_FIELD * max(len(relation.columns), 1))
     return reading.is_large(rows, n_columns)
+
+
+def _is_windows(path: str) -> bool:
+    """Whether a text file is not UTF-8 and may be what Windows wrote: its bytes are characters there, and none is 0."""
+    if not os.path.isfile(path) or _reader(path) != "csv" or not _is_foreign(path, "csv"):
+        return False
+    try:
+        with open(path, encoding="cp1252") as file:
+            return not any("\0" in piece for piece in iter(lambda: file.read(2**20), ""))
+    except UnicodeDecodeError:
+        return False
+
+
+def _as_utf8(path: str, folder: str) -> str:
+    """A copy of such a file in UTF-8, under its own name."""
+    copy = os.path.join(folder, os.path.basename(path))
+    with open(path, encoding="cp1252", newline="") as old, open(copy, "w", encoding="utf-8", newline="") as new:
+        shutil.copyfileobj(old, new)
+    return copy
 
 
 def _is_foreign(path: str, reader: str) -> bool:

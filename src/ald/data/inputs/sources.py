@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ald._core.arrays import AnyArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind, readable
 from ald.data.inputs.addresses import is_address
+from ald.data.inputs.books import is_book, read_book
 from ald.data.inputs.fingerprint import seen
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts, has_characters
@@ -72,10 +74,20 @@ def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> T
         from ald.data.inputs.database import read_query
 
         return read_query(data, query, only, reading)
+    if isinstance(data, (str, os.PathLike)) and is_book(os.fspath(data)):
+        before = seen(data)
+        table = read_book(os.fspath(data), query, only, () if reading is None else reading.excluded)
+        if before is not None:
+            before.check()
+        return table
     if query is not None:
         raise SettingError(
-            "a query needs a database: give its address, such as postgresql://user@host/name, in place of the data"
+            "a query needs a database: give its address, such as postgresql://user@host/name, in place of the data, or "
+            "a SQLite file (or an Excel file, whose sheet it names)"
         )
+    files = _several(data)
+    if files is not None:
+        return _one_shape(files, only, reading)
     if isinstance(data, (str, os.PathLike)):
         from ald.data.inputs.files import read_file
 
@@ -95,6 +107,39 @@ def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> T
         f"cannot read data of type {type(data).__name__}. Give a path (CSV, TSV, Parquet, JSON lines), the address of "
         "a database with a query, a DataFrame (pandas, Polars, PyArrow, ...) or a dictionary of arrays."
     )
+
+
+def _several(data: Any) -> list[str] | None:
+    """The files of a list of paths or of a folder, in the order of their names; None of anything else."""
+    if isinstance(data, (str, os.PathLike)) and os.path.isdir(data):
+        folder = os.fspath(data)
+        files = sorted(name for name in os.listdir(folder) if not name.startswith((".", "_")))
+        if not files:
+            raise InputError(f"the folder {shorten(folder, 120)!r} has no files")
+        return [os.path.join(folder, name) for name in files]
+    if isinstance(data, (list, tuple)) and data and all(isinstance(path, (str, os.PathLike)) for path in data):
+        return [os.fspath(path) for path in data]
+    return None
+
+
+def _one_shape(files: Sequence[str], only: Sequence[str] | None, reading: Reading | None) -> Table:
+    """Files with the same columns as one table."""
+    whole: Table | None = None
+    for path in files:
+        if os.path.isdir(path):
+            raise InputError(f"{shorten(path, 120)!r} is a folder within a folder; give files of one shape")
+        table = _loaded(path, only, reading)
+        if not isinstance(table, Table):
+            raise table.error()
+        if whole is not None and set(table.names) != set(whole.names):
+            odd = sorted(set(table.names) ^ set(whole.names))[0]
+            raise InputError(
+                f"files that are audited together have the same columns: {shorten(odd)!r} is in {table.source} or in "
+                f"{shorten(os.path.basename(files[0]))!r}, and not in both"
+            )
+        whole = table if whole is None else stack(whole, table)
+    assert whole is not None
+    return whole if len(files) == 1 else replace(whole, source=f"the {len(files):,} files")
 
 
 def load_halves(
