@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import pytest
 import ald
 import ald.report.words
 from ald.report.words import signed
-from tests.cli.running import python_m_ald
 from tests.flat import audit_flat
 from tests.tables import decisions, people, write_csv
 
@@ -420,16 +420,27 @@ def test_foreign_encodings_are_named(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl"])
-def test_standard_input(tmp_path: Path, kind: str) -> None:
+def test_standard_input(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """What is piped into the command is audited as the file that it is, whatever its format, and nothing is left."""
-    data = tmp_path / f"x.{kind}"
-    plain = write_csv(tmp_path / "plain.csv", people(300))
+    data, plain = tmp_path / f"x.{kind}", write_csv(tmp_path / "plain.csv", people(300))
     written = {"csv": "csv", "csv.gz": "csv", "parquet": "parquet", "jsonl": "json"}[kind]
     duckdb.sql(f"COPY (FROM read_csv('{plain}')) TO '{data}' (FORMAT {written})")
-    with data.open("rb") as piped:
-        done = python_m_ald("audit", "-", "--outcome", "y", "--trees", "2", "--format", "csv", stdin=piped)
-    assert done.returncode == 0
-    assert done.stdout == python_m_ald("audit", plain, "--outcome", "y", "--trees", "2", "--format", "csv").stdout
+    (tmp_path / "left").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "left"))
+    options = ("--outcome", "y", "--trees", "2", "--format", "csv")
+    with data.open() as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        result = run("audit", "-", *options)
+    assert (result.code, result.out) == (0, run("audit", plain, *options).out)
+    assert not list((tmp_path / "left").iterdir())
+
+
+def test_nothing_on_standard_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without anything piped into it the command does not wait."""
+    monkeypatch.setattr("sys.stdin", None)
+    result = run("audit", "-", "--outcome", "y")
+    assert result.code == 2
+    assert "nothing comes from standard input" in result.err
 
 
 def test_several_files(run: Any, tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ def source(
     """Data, and how to read it, for `ald.audit`, `ald.profile`, `ald.compare` and `ald.look`.
 
     data: whatever `ald.audit` takes.
-    query: what to select, if `data` is a SQLite file or the address of a database: ald.source("postgresql://...",
-        query="select ..."); of an Excel file the sheet.
+    query: SQL to run, if `data` is a SQLite file or the address of a database: ald.source("postgresql://...",
+        query="select ..."). With an Excel file it is the name of the sheet.
     engine: what reads and counts a file: "spark", the address of a Spark master (spark://host:7077), or "dask".
     memory_limit: memory to use, such as "4GB". Larger data is first reduced to counts, or kept on disk.
     threads: how many to use; the result is the same with any number.

@@ -156,7 +156,7 @@ OPTIONS = (
     Option(key="data", form="object", part="data", commands=(), in_document=False),
     Option(key="query", form="text", part="data", parameter="data", attribute="query", commands=EVERYWHERE,
            in_document=False, help="SQL query to run where FILE is a SQLite file or the address of a database: "
-           "postgresql://...; of an Excel file the sheet."),
+           "postgresql://... With an Excel file, the name of the sheet."),
     Option(key="engine", form="text", part="run", parameter="data", attribute="engine", commands=EVERYWHERE,
            in_document=False, help="Engine that reads and counts FILE: spark, the address of a Spark master, or dask."),
     Option(key="memory_limit", form="text", part="run", parameter="data", attribute="memory_limit", metavar="SIZE",
