@@ -6,6 +6,8 @@ trees have on average (at least 100), on arrays that it has binned before. It is
 on, which is the same work, and on all rows. Two threads each. Needs lightgbm.
 
     python benchmarks/scale.py [rows ...]
+
+With "amounts" before the rows the outcome is a number, and LightGBM's objective is L2.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import lightgbm
 import numpy as np
 
+from ald.data.amounts import Unit
 from ald.data.coded import Attribute, AuditData
+from ald.data.design import Design
 from ald.local import LocalHalves
+from ald.notions import AMOUNT_CELLS, Mean
 from ald.options import AuditConfig
 from ald.pipeline import assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
@@ -34,7 +40,7 @@ SLOPES = (1.5, 1.0, 0.7, 0.5, 0.3)
 STEPS = (1.0, 0.7, 0.5, 0.3, 0.2)
 
 
-def make(n: int) -> AuditData:
+def make(n: int, amounts: bool = False) -> AuditData:
     """Five numbers with 255 values and five attributes with eight levels; all of them matter."""
     rng = np.random.default_rng(0)
     numbers = [rng.integers(0, 255, n, dtype=np.uint8) for _ in SLOPES]
@@ -44,7 +50,7 @@ def make(n: int) -> AuditData:
         logit += slope * (code / 255 - 0.5)
     for step, code in zip(STEPS, levels, strict=True):
         logit += 0.1 * step * (code - 3.5)
-    return AuditData(
+    data = AuditData(
         attributes=(
             *(Attribute(name=f"x{k}", kind="numeric", values=np.arange(255.0)) for k in range(len(numbers))),
             *(Attribute(name=f"c{k}", kind="nominal", levels=tuple("abcdefgh")) for k in range(len(levels))),
@@ -54,11 +60,19 @@ def make(n: int) -> AuditData:
         counts=np.ones(n, np.int64),
         n_cells=2,
     )
+    if not amounts:
+        return data
+    values = np.round(logit + rng.normal(size=n), 2)
+    unit = Unit.of(values)
+    design = Design(amounts=unit.integers(values))
+    return replace(data, cells=np.zeros(n, np.uint8), n_cells=len(AMOUNT_CELLS), design=design, unit=unit)
 
 
 def audit(data: AuditData) -> Halving:
     """Everything from halves to ranks."""
     config = AuditConfig(notion="statistical parity", outcome="y", search="paper")  # type: ignore[arg-type]
+    if data.unit is not None:
+        config = config.of_amounts(Mean("mean", "mean y", per_one=data.unit.per_one, origin=data.unit.origin))
     halves_seed, forest_seed = seeds_of(config, 0)
     halves = LocalHalves.of(data, None, config, halves_seed, THREADS)
     grown = grow(halves, questions(config), config, forest_seed, say_nothing)
@@ -75,7 +89,7 @@ def training(data: AuditData, n: int, leaves: int) -> Callable[[], Any]:
     k = len(data.codes)
     settings = {
         "boosting": "rf",
-        "objective": "binary",
+        "objective": "binary" if data.unit is None else "regression",
         "num_leaves": leaves,
         "bagging_fraction": SAMPLE_SHARE,
         "bagging_freq": 1,
@@ -87,7 +101,8 @@ def training(data: AuditData, n: int, leaves: int) -> Callable[[], Any]:
     }
     table = np.stack([code[:n] for code in data.codes], axis=1)
     nominal = [k for k, attribute in enumerate(data.attributes) if attribute.is_nominal]
-    binned = lightgbm.Dataset(table, data.cells[:n], categorical_feature=nominal, params=settings).construct()
+    outcome = data.cells if data.unit is None else data.unit.values(data.design.amounts)
+    binned = lightgbm.Dataset(table, outcome[:n], categorical_feature=nominal, params=settings).construct()
     return lambda: lightgbm.train(settings, binned, num_boost_round=25)
 
 
@@ -103,10 +118,11 @@ def seconds(function: Callable[[], Any], repeats: int) -> float:
 
 
 def main() -> None:
-    sizes = [int(float(word)) for word in sys.argv[1:]] or [10**6, 10**7]
+    amounts = sys.argv[1:2] == ["amounts"]
+    sizes = [int(float(word)) for word in sys.argv[1 + amounts :]] or [10**6, 10**7]
     ours = {}
     for n in sizes:
-        data = make(n)
+        data = make(n, amounts)
         forest = audit(data).forest
         per_tree = int(np.count_nonzero(forest.is_leaf)) / forest.n_trees
         leaves = max(100, round(per_tree))

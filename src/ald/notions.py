@@ -9,11 +9,11 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from ald.errors import SettingError, nearest, shown
 # Position = 2 * truth + prediction. Without a truth column only the prediction's bit remains.
 CELLS = ("tn", "fp", "fn", "tp")
 OUTCOME_CELLS = ("negative", "positive")
+# Of an outcome that is a number: people, their sum, and the two words of the sum of squares, in the unit of the mean.
+AMOUNT_CELLS = ("people", "sum", "squares_high", "squares_low")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,60 @@ class Rate:
         return any(
             (cell in part) != (cell + 2 in part) for part in (self.hit_cells, self.base_cells) for cell in (0, 1)
         )
+
+    @property
+    def limit(self) -> float:
+        """No difference is larger than this."""
+        return 1.0
+
+    def value(self, hits: Any, base: Any) -> FloatArray:
+        """The rate; NaN of nobody."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(hits / base, dtype=float)
+
+
+@dataclass(frozen=True)
+class Mean(Rate):
+    """The mean of an amount: a sum over people, of integers (amount * per_one - origin, rounded).
+
+    unit: what is written behind amounts, such as EUR.
+    """
+
+    hits: str = "sum"
+    base: str = "people"
+    per_one: float = 1.0
+    origin: int = 0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.better not in ("higher", "lower"):
+            raise SettingError(f"mean {self.key!r}: better must be 'higher' or 'lower', not {self.better!r}")
+
+    @property
+    def hit_cells(self) -> frozenset[int]:
+        return frozenset({AMOUNT_CELLS.index("sum")})
+
+    @property
+    def base_cells(self) -> frozenset[int]:
+        return frozenset({AMOUNT_CELLS.index("people")})
+
+    @property
+    def needs_truth(self) -> bool:
+        return False
+
+    @property
+    def limit(self) -> float:
+        return float("inf")
+
+    def value(self, hits: Any, base: Any) -> FloatArray:
+        """The mean amount; NaN of nobody."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((np.asarray(hits, float) / base + self.origin) / self.per_one, dtype=float)
+
+
+def rate_from(entry: Mapping[str, Any]) -> Rate:
+    """The rate, or the mean, of these fields."""
+    return Mean(**entry) if "per_one" in entry else Rate(**entry)
 
 
 def _cells(text: str, rate: Rate) -> frozenset[int]:
@@ -122,9 +178,6 @@ class Measure(Protocol):
     def people(self, counts: IntArray) -> IntArray:
         """Everyone, whatever they count for."""
 
-    def kept(self, counts: IntArray) -> IntArray:
-        """People, as a forest remembers those of its nodes."""
-
     def hit(self, counts: IntArray) -> IntArray:
         """What the means are sums of."""
 
@@ -149,6 +202,7 @@ class RateCounter:
 
     def __init__(self, rates: Sequence[Rate], n_cells: int) -> None:
         self.rates = tuple(rates)
+        self._is_mean = any(isinstance(rate, Mean) for rate in rates)
         self._hits = [tuple(sorted(c for c in rate.hit_cells if c < n_cells)) for rate in rates]
         self._bases = [tuple(sorted(c for c in rate.base_cells if c < n_cells)) for rate in rates]
         # +1 where a higher rate is to people's advantage, -1 where a lower one is, if positive is favourable.
@@ -161,11 +215,12 @@ class RateCounter:
 
     def people(self, counts: IntArray) -> IntArray:
         """Everyone, whatever they count for."""
-        return np.asarray(counts.sum(axis=-1))
+        return np.asarray(counts[..., 0] if self._is_mean else counts.sum(axis=-1))
 
-    def kept(self, counts: IntArray) -> IntArray:
-        """People per cell."""
-        return counts
+    def values(self, counts: IntArray) -> FloatArray:
+        """The rates themselves; NaN of nobody."""
+        columns = zip(self.rates, self.hit(counts), self.base(counts), strict=True)
+        return np.stack([rate.value(hits, base) for rate, hits, base in columns])
 
     def squares(self, counts: IntArray) -> None:
         """Hits are their own squares."""
@@ -206,10 +261,6 @@ class MeanCounter:
     def people(self, counts: IntArray) -> IntArray:
         """Everyone: each has an amount."""
         return np.asarray(counts[..., 0])
-
-    def kept(self, counts: IntArray) -> IntArray:
-        """People, without their amounts."""
-        return np.asarray(counts[..., :1])
 
     def hit(self, counts: IntArray) -> IntArray:
         """The sum of the amounts."""

@@ -28,7 +28,7 @@ def test_nodes(audit: Audit) -> None:
     for number in range(audit.forest.n_trees):
         tree = tree_of(audit.forest, number, audit.notion)
         source = audit.forest.nodes(number)
-        assert [node.n for node in tree.nodes] == [node.n for node in source]
+        assert [node.n for node in tree.nodes] == [sum(node.counts) for node in source]
         assert [node.id for node in tree.nodes] == [node.id for node in source]
         assert tree.nodes[0].psi is None
         for node, given in zip(tree.nodes, source, strict=True):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ald.data.coded import AuditData
-from ald.notions import NOTIONS, RateCounter
-from ald.search.adapting import design_effect, few_strata
+from ald.notions import NOTIONS, SELECTION, RateCounter
+from ald.search.adapting import PARTS, amounts_effect, as_shares, beyond_strata, design_effect, few_strata
+from ald.search.forest.splitting import two_sample
 from tests.coded import PARITY, coded, surveyed
 
 ODDS = RateCounter(NOTIONS["equalized odds"].rates, 4)
@@ -104,3 +107,56 @@ def test_strata_of_similar_rates_are_merged(seed: int) -> None:
     people = np.bincount(classes, n)
     assert len(people) == 8
     assert people.min() > 0.5 * people.max()
+
+
+def with_amounts(seed: int) -> AuditData:
+    """People of three groups with amounts, in two strata."""
+    rng = np.random.default_rng(seed)
+    data = coded({"a": rng.choice(list("pqr"), 400), "s": [f"s{i % 2}" for i in range(400)], "y": [0, 1] * 200})
+    amounts = rng.integers(-500, 900, len(data.cells))
+    strata = rng.integers(0, 2, len(data.cells))
+    return replace(data, cells=np.zeros_like(data.cells), design=replace(data.design, amounts=amounts, strata=strata))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shares_have_the_statistics_of_means(seed: int) -> None:
+    """Rates of shares are means, and their statistic is that of means times the factor; people keep their number."""
+    data = with_amounts(seed)
+    shares, factor = as_shares(data)
+    amounts, width = data.design.amounts, np.ptp(data.design.amounts)
+    assert shares.total == PARTS * data.total
+    rates = RateCounter([SELECTION], 2)
+    inside = np.array([shares.tally(np.asarray(shares.codes[0]) == code) for code in range(3)])
+    hits, bases = rates.hit(shares.cell_counts())[:, None], rates.base(shares.cell_counts())[:, None]
+    found = two_sample(rates, rates.hit(inside), rates.base(inside), hits, bases, rates.margin(hits, bases)) / factor
+    mean, n = np.average(amounts, weights=data.counts), data.total
+    variance = np.average((amounts - mean) ** 2, weights=data.counts)
+    for code in range(3):
+        rows = np.asarray(data.codes[0]) == code
+        k, own = data.counts[rows].sum(), np.average(amounts[rows], weights=data.counts[rows])
+        statistic = (own - mean) ** 2 * k * n / (variance * (n - k))
+        assert found[code] == pytest.approx(statistic, rel=1e-3)
+        rate = rates.values(inside[code])[0]
+        assert rate == pytest.approx((own - amounts.min()) / width, abs=1e-5)
+
+
+def test_amounts_beyond_strata() -> None:
+    """What is left of amounts has a mean of 0 in every stratum, to a unit, and the same spread within."""
+    data = with_amounts(1)
+    rest = beyond_strata(data).design.amounts
+    assert rest is not None
+    for stratum in range(2):
+        rows = data.design.strata == stratum
+        assert abs(np.average(rest[rows], weights=data.counts[rows])) <= 0.5
+        assert np.ptp(rest[rows]) == np.ptp(data.design.amounts[rows])
+
+
+def test_the_effect_of_clusters_on_amounts() -> None:
+    """Pairs of people with the same amount count once: the effect of their tests is 2."""
+    data = with_amounts(2)
+    n = len(data.cells) // 2 * 2
+    amounts = np.repeat(np.arange(n // 2) * 10, 2)
+    design = replace(data.design.take(np.arange(n)), amounts=amounts, clusters=np.repeat(np.arange(n // 2), 2))
+    pairs = replace(data, codes=tuple(codes[:n] for codes in data.codes), cells=data.cells[:n],
+                    counts=np.ones(n, np.int64), design=design)  # fmt: skip
+    assert amounts_effect(pairs) == pytest.approx(2.0)

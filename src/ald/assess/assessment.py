@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
+from ald.assess.amounts import Asked, by_sums, contrast_of_amounts
 from ald.assess.contrast import Contrast, contrast
 from ald.assess.threshold import several_rates_log_p
-from ald.data.coded import AuditData, weighted_bincount
+from ald.data.coded import AuditData
 from ald.groups.membership import count_members, member_mask, membership_strata
 from ald.groups.tree import CodedCriterion
-from ald.notions import Notion, Rate, RateCounter
+from ald.notions import Mean, Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
 from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
 from ald.statistics.score import Tables, beyond_log_p
@@ -90,7 +92,7 @@ class Assessment:
     log_p_adjusted: FloatArray
     test: tuple[str, ...]
     exact: BoolArray
-    contrasts: tuple[Contrast | None, ...]
+    contrasts: Sequence[Contrast | None]
     terms: Terms
     why: tuple[str, ...] = ()
     expected: FloatArray | None = None
@@ -100,7 +102,7 @@ class Assessment:
 
     @property
     def size(self) -> IntArray:
-        return np.asarray(self.inside.sum(axis=1))
+        return self.counter.people(self.inside)
 
     @property
     def differences(self) -> FloatArray:
@@ -186,8 +188,8 @@ class Assessment:
                 exact = exact_interval(strata, weight, level, one_sided=directed)
                 low[r, place], high[r, place] = widened(exact, (float(low[r, place]), float(high[r, place])))
         # Against everyone the difference is smaller than against all others, and so is its interval.
-        scale = self.scale[:, which]
-        return np.maximum(scale * low, -1.0), np.minimum(scale * high, 1.0)
+        scale, limit = self.scale[:, which], self.notion.rates[0].limit
+        return np.maximum(scale * low, -limit), np.minimum(scale * high, limit)
 
     @classmethod
     def joined(cls, parts: Sequence[Assessment]) -> Assessment:
@@ -226,6 +228,8 @@ def undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: i
     >>> undefined(FNR, 0, 0, 12, 40)
     'the false negative rate is undefined in the group: no one there counts for it'
     """
+    if isinstance(rate, Mean):
+        return ""  # who compared them said why
     for base, where in ((base_in, "in the group"), (base_out, "outside the group")):
         if base == 0:
             return f"the {rate.name} is undefined {where}: no one there counts for it"
@@ -321,7 +325,9 @@ def assess(
     def members(people: AuditData) -> IntArray:
         return count_members(criteria, people, threads) if leaves is None else leaves.count(people, threads)
 
-    if data.design.strata is None and data.design.samples_people:
+    if data.design.amounts is not None and data.design.strata is None and data.design.samples_people:
+        return _assess_amounts(criteria, members(data.ledger), data, notion, terms)
+    if _follows_from_counts(data):
         inside = members(data)
         outside = None
         if terms.reference == "group":
@@ -332,18 +338,70 @@ def assess(
     return assess_masks([member_mask(criterion, data) for criterion in criteria], data, notion, terms)
 
 
+def _assess_amounts(
+    criteria: Sequence[CodedCriterion], inside: IntArray, data: AuditData, notion: Notion, terms: Terms
+) -> Assessment:
+    """As `assess`, of amounts of independent people, from the sums of every group's."""
+
+    def compare(i: int) -> Contrast:
+        member = member_mask(criteria[i], data)
+        outside, none = others(member, data, terms.reference), np.zeros(len(member), np.int64)
+        return contrast_of_amounts(member, outside, none, data, side, threshold=terms.threshold)
+
+    mean, everyone = notion.rates[0], data.cell_counts()
+    side = int(RateCounter(notion.rates, data.n_cells).signs[0]) * terms.direction
+    outside = everyone - inside
+    if terms.reference == "group":
+        assert data.design.reference is not None
+        reference = data.with_counts(np.where(data.design.reference, data.counts, 0))
+        outside = reference.cell_counts() - count_members(criteria, reference.ledger)
+    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare)
+    rate_in, rate_out = (mean.value(table[:, 1], table[:, 0])[None] for table in (inside, outside))
+    scale = np.ones_like(rate_in)
+    if terms.reference == "all":
+        both = inside + outside
+        rate_out, scale = mean.value(both[:, 1], both[:, 0])[None], _ratio(outside[:, 0], both[:, 0])[None]
+    return Assessment(
+        notion=notion,
+        inside=inside,
+        outside=outside,
+        rate_in=rate_in,
+        rate_out=rate_out,
+        null_error=found.error[None],
+        scale=scale,
+        share=inside[:, 0] / max(int(everyone[0]), 1),
+        psi=notion.psi(rate_in - rate_out),
+        psi_crude=np.full(len(inside), np.nan),
+        statistic=statistic,
+        df=1,
+        log_p=log_p,
+        log_p_adjusted=adjust(log_p, terms.adjustment),
+        test=tests,
+        exact=np.zeros((1, len(inside)), bool),
+        contrasts=Asked(compare, len(inside)),
+        terms=terms,
+        why=tuple(_NO_AMOUNTS if undefined else "" for undefined in np.isnan(log_p)),
+    )
+
+
+_NO_AMOUNTS = "nobody can be compared: one side is empty, or everyone has the same outcome"
+
+
 def assess_masks(masks: Sequence[BoolArray], data: AuditData, notion: Notion, terms: Terms = PLAIN) -> Assessment:
     """As `assess`, of groups that are given by their rows."""
-    if data.design.strata is None and data.design.samples_people:
-        sides = [[_counts(rows, data) for rows in (mask, others(mask, data, terms.reference))] for mask in masks]
+    if _follows_from_counts(data):
+        sides = [[data.tally(rows) for rows in (mask, others(mask, data, terms.reference))] for mask in masks]
         inside, outside = (_stacked([pair[i] for pair in sides], data) for i in (0, 1))
         return assess_counts(inside, data.cell_counts(), notion, terms, outside=outside)
     unclear = "nobody can be compared: no stratum has people with different outcomes both inside and outside the group"
+    if data.design.amounts is not None and data.design.strata is None:
+        unclear = _NO_AMOUNTS
     return _assess_within(masks, [_given(data)] * len(masks), data, notion, terms, unclear)
 
 
-def _counts(rows: BoolArray, data: AuditData) -> IntArray:
-    return weighted_bincount(data.cells[rows], data.counts[rows], data.n_cells)
+def _follows_from_counts(data: AuditData) -> bool:
+    """Whether counts per cell say all of a group: not within strata, of rows that depend on others, or of amounts."""
+    return data.design.strata is None and data.design.samples_people and data.design.amounts is None
 
 
 def _stacked(counts: Sequence[IntArray], data: AuditData) -> IntArray:
@@ -364,10 +422,12 @@ def _assess_within(
     sides = (rates.signs * terms.direction).astype(np.int64).tolist()
     weight = data.counts if data.design.weights is None else data.counts * data.design.weights
     rest = [others(mask, data, terms.reference) for mask in masks]
-    found = [
-        contrast(mask, out, own, data, rates, direction=terms.direction, exact=terms.threshold == 0)
-        for mask, out, own in zip(masks, rest, strata, strict=True)
-    ]
+    compare = (
+        partial(contrast, data=data, rates=rates, direction=terms.direction, exact=terms.threshold == 0)
+        if data.design.amounts is None
+        else partial(contrast_of_amounts, data=data, side=sides[0], threshold=terms.threshold)
+    )
+    found = [compare(mask, out, own) for mask, out, own in zip(masks, rest, strata, strict=True)]
 
     def column(name: str) -> FloatArray:
         return np.array([getattr(one, name) for one in found]).reshape(len(found), len(notion.rates)).T
@@ -385,11 +445,12 @@ def _assess_within(
             else _several_beyond(differences, column("error"), column("df"), terms, rates, data)
         )
         log_p = np.where(np.isnan(log_p), np.nan, beyond)
-        tests = [f"{test.removesuffix(' chi2').removesuffix(' exact')} score" for test in tests]
+        if data.design.amounts is None:
+            tests = [f"{test.removesuffix(' chi2').removesuffix(' exact')} score" for test in tests]
     log_p = _towards(log_p, differences, sides)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(raw != 0, differences / raw, 1.0) if terms.reference == "all" else np.ones_like(raw)
-    inside, outside = (_stacked([_counts(rows, data) for rows in side], data) for side in (masks, rest))
+    inside, outside = (_stacked([data.tally(rows) for rows in side], data) for side in (masks, rest))
     shares = [float(weight[mask].sum() / max(float(weight.sum()), 1e-300)) for mask in masks]
     return Assessment(
         notion=notion,
@@ -422,7 +483,9 @@ def _crude(
     notion: Notion,
     terms: Terms,
 ) -> FloatArray:
-    """psi without regard to strata."""
+    """psi without regard to strata; undefined of amounts where there are none."""
+    if data.design.amounts is not None:
+        return _crude_means(masks, rest, weight, data, notion, terms)
     one = np.eye(data.n_cells, dtype=np.int64)
     counter = RateCounter(notion.rates, data.n_cells)
     hit, base = counter.hit(one).astype(float), counter.base(one).astype(float)
@@ -431,6 +494,25 @@ def _crude(
         people = [np.bincount(data.cells[mask], weight[mask], minlength=data.n_cells) for mask in rows]
         table = np.array(people, dtype=float).reshape(-1, data.n_cells).T
         sides.append(_ratio(hit @ table, base @ table))
+    return notion.psi(sides[0] - sides[1])
+
+
+def _crude_means(
+    masks: Sequence[BoolArray],
+    rest: Sequence[BoolArray],
+    weight: FloatArray | IntArray,
+    data: AuditData,
+    notion: Notion,
+    terms: Terms,
+) -> FloatArray:
+    amounts = data.design.amounts
+    assert amounts is not None
+    if data.design.strata is None and data.design.samples_people:
+        return np.full(len(masks), np.nan)
+    sides = []
+    for rows in (masks, [a | b for a, b in zip(masks, rest, strict=True)] if terms.reference == "all" else rest):
+        sums = np.array([[float(weight[r] @ amounts[r]), float(weight[r].sum())] for r in rows]).reshape(-1, 2)
+        sides.append(notion.rates[0].value(sums[:, 0], sums[:, 1])[None])
     return notion.psi(sides[0] - sides[1])
 
 

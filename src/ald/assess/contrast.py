@@ -17,6 +17,7 @@ from ald.data.coded import AuditData, numbered, weighted_bincount
 from ald.notions import RateCounter
 from ald.statistics.basics import directed_log_p
 from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
+from ald.statistics.ranks import RankResult
 from ald.statistics.score import Tables
 from ald.statistics.stratified import SPREAD, cmh_terms, mantel_haenszel
 
@@ -26,7 +27,8 @@ class Contrast:
     """Per rate: log p of no difference, the statistic, the rates under the strata's weights, and their difference.
 
     `everyone`: the rate of both sides together. NaN is undefined. `df` is that of `error` (infinite: normal);
-    `null_error` is the error if there is no difference. `parts` know the tests at other differences.
+    `null_error` is the error if there is no difference. `parts` know the tests at other differences. Of amounts also:
+    `ranks`, who has more, and whether a few people hold most of what varies (`dominated`).
     """
 
     log_p: FloatArray
@@ -40,6 +42,8 @@ class Contrast:
     df: FloatArray
     test: str
     parts: tuple[Part, ...]
+    ranks: RankResult | None = None
+    dominated: bool = False
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Per rate the differences that the reported test does not reject at `level`."""

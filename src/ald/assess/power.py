@@ -17,8 +17,8 @@ from scipy import special
 
 from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Terms
-from ald.data.coded import AuditData, design_effect, numbered, weighted_bincount
-from ald.notions import Notion, RateCounter
+from ald.data.coded import AuditData, design_effect, effect_of, numbered, weighted_bincount
+from ald.notions import Mean, Notion, RateCounter
 from ald.statistics.basics import chi2_isf, rounded, t_log_sf
 from ald.statistics.exact import is_small, log_hypergeometric, log_p_of_all
 from ald.statistics.score import Tables
@@ -150,6 +150,34 @@ def detectable(
         out.append(
             Detectable(share=share, psi=None if psi is None else rounded(psi), notion=notion.name, outcome=outcome)
         )
+    return tuple(out)
+
+
+def detectable_means(
+    data: AuditData, notion: Notion, terms: Terms, tests: int, shares: Sequence[float] = SHARES
+) -> tuple[Detectable, ...]:
+    """The same of amounts, tested by t: differences of their means."""
+    design, mean = data.design, notion.rates[0]
+    assert design.amounts is not None
+    assert isinstance(mean, Mean)
+    strata = np.zeros(len(data.cells), np.int64) if design.strata is None else numbered(design.strata)[1]
+    weight = data.counts.astype(float) if design.weights is None else data.counts * design.weights
+    total, people = (np.bincount(strata, values) for values in (weight * design.amounts, weight))
+    residual = design.amounts - (total / np.maximum(people, 1e-300))[strata]
+    spread = float(weight @ residual**2 / weight.sum()) ** 0.5 / mean.per_one
+    effect, n = effect_of(data, [residual]), data.total
+    compared = n if design.reference is None else data.people(design.reference)
+    level = terms.interval_level(_single_level(terms, tests))
+    out = []
+    for share in shares:
+        inside, outside = share * n, compared if design.reference is not None else (1.0 - share) * n
+        psi = None
+        if inside >= 2 and outside >= 2 and spread > 0:
+            error = spread * (effect * (1.0 / inside + 1.0 / outside)) ** 0.5
+            df = max((inside + outside) / effect - 2.0, 1.0)
+            psi = terms.threshold + error * (float(special.ndtri(POWER)) - float(special.stdtrit(df, level / 2.0)))
+            psi *= 1.0 - share if terms.reference == "all" else 1.0
+        out.append(Detectable(share=share, psi=None if psi is None else rounded(psi), notion=notion.name))
     return tuple(out)
 
 

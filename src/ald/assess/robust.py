@@ -11,7 +11,7 @@ stratum. Its variance is the larger of two:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -24,10 +24,10 @@ from ald.statistics.score import beyond_log_p
 
 @dataclass(frozen=True, kw_only=True)
 class Robust:
-    """The comparison for one rate; NaN is undefined. `error` is of `difference`.
+    """The comparison for one rate or mean; NaN is undefined. `error` is of `difference`.
 
     Variances of the difference, if the true one is d: sandwich[0] - 2 d sandwich[1] + d^2 sandwich[2], with `df`
-    degrees of freedom, and `steady` whatever d is. A test is the weaker of both.
+    degrees of freedom, and `steady` whatever d is. A test is the weaker of both. No difference is larger than `limit`.
     """
 
     inside: float
@@ -38,6 +38,22 @@ class Robust:
     df: float
     sandwich: tuple[float, float, float]
     steady: float
+    limit: float = 1.0
+
+    def scaled(self, factor: float) -> Robust:
+        """The comparison in another unit, of what has no largest difference."""
+        a, b, c = self.sandwich
+        return Robust(
+            inside=self.inside * factor,
+            outside=self.outside * factor,
+            everyone=self.everyone * factor,
+            difference=self.difference * factor,
+            error=self.error * factor,
+            df=self.df,
+            sandwich=(a * factor**2, b * factor, c),
+            steady=self.steady * factor**2,
+            limit=np.inf,
+        )
 
     @property
     def z(self) -> float:
@@ -81,10 +97,10 @@ class Robust:
         square, line = 1.0 - t2 * c, self.difference - t2 * b
         root = line**2 - square * (self.difference**2 - t2 * a)
         if square <= 0.0:
-            ends += [-1.0, 1.0]
+            ends += [-self.limit, self.limit]
         elif root > 0.0:
             ends += [(line - root**0.5) / square, (line + root**0.5) / square]
-        return max(min(ends), -1.0), min(max(ends), 1.0)
+        return max(min(ends), -self.limit), min(max(ends), self.limit)
 
 
 # Instead of no variance at all, which nothing can be divided by.
@@ -109,20 +125,37 @@ def compare_robustly(
     """Per rate the comparison of those inside with those outside, within strata."""
     one = np.eye(data.n_cells, dtype=np.int64)
     is_hit, in_base = rates.hit(one).astype(bool), rates.base(one).astype(bool)
-    return [
-        _one_rate(np.flatnonzero((inside | outside) & base[data.cells]), hit, inside, strata, data)
-        for hit, base in zip(is_hit, in_base, strict=True)
-    ]
+    out = []
+    for hit, base in zip(is_hit, in_base, strict=True):
+        rows = np.flatnonzero((inside | outside) & base[data.cells])
+        out.append(_one_mean(rows, hit[data.cells[rows]].astype(float), inside, strata, data, binary=True))
+    return out
 
 
-def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntArray, data: AuditData) -> Robust:
+def compare_amounts_robustly(
+    rows: IntArray, values: FloatArray, inside: BoolArray, strata: IntArray, data: AuditData
+) -> Robust:
+    """As `compare_robustly`, of numbers. values: of these rows, which are those of both sides."""
+    # In units of their own spread, so that no variance looks like none.
+    spread = float(np.sqrt(np.cov(values, fweights=data.counts[rows]))) if len(rows) > 1 else 0.0
+    centre = float(np.average(values, weights=data.counts[rows])) if len(rows) else 0.0
+    if not spread > 0:
+        return UNDEFINED
+    found = _one_mean(rows, (values - centre) / spread, inside, strata, data, binary=False).scaled(spread)
+    shifted = {name: getattr(found, name) + centre for name in ("inside", "outside", "everyone")}
+    return replace(found, **shifted)
+
+
+def _one_mean(
+    rows: IntArray, values: FloatArray, inside: BoolArray, strata: IntArray, data: AuditData, *, binary: bool
+) -> Robust:
     if not rows.size:
         return UNDEFINED
     people, design = data.counts[rows].astype(float), data.design
     weight = np.ones(len(rows)) if design.weights is None else design.weights[rows]
     # Weights matter up to a factor only; near 1 their squares do no harm.
     weight = weight / np.average(weight, weights=people)
-    group, hit = inside[rows].astype(float), is_hit[data.cells[rows]].astype(float)
+    group, hit = inside[rows].astype(float), values
     present, stratum = np.unique(strata[rows], return_inverse=True)
 
     def sums(values: FloatArray) -> FloatArray:
@@ -149,8 +182,8 @@ def _one_rate(rows: IntArray, is_hit: BoolArray, inside: BoolArray, strata: IntA
     # A stratum's own mean takes up one of its units; a stratum of one unit compares within that unit.
     factor = np.where(units > 1, units / np.maximum(units - 1.0, 1.0), 1.0)
     lever = weight * (group - share[stratum]) * np.sqrt(factor)[stratum] * both[stratum]
-    spread = mean * (1.0 - mean)
     residual = hit - mean[stratum]
+    spread = mean * (1.0 - mean) if binary else sums(residual**2) / n
     clustered = design.clusters is not None
     sides = [lever * residual, lever * (group - share[stratum])]
     products = [_sum_of_products(sides[i], sides[j], unit, people, clustered) for i, j in ((0, 0), (0, 1), (1, 1))]

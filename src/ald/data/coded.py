@@ -15,12 +15,15 @@ import numpy as np
 
 from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
+from ald._core.exact import moments
 from ald._core.threads import in_threads
+from ald.data.amounts import Unit
 from ald.data.columns import Column, is_interval_kind
 from ald.data.design import PLAIN, Design
 from ald.data.drawing import kept
 from ald.data.hashing import drawn, drawn_bits, firsts, key_of, row_hashes, smallest
 from ald.groups.criterion import Condition, Interval, Levels
+from ald.notions import AMOUNT_CELLS
 
 # Up to this many rows are always sorted, and so are all with a design: floating point adds them up.
 SORTED_ROWS = 1 << 17
@@ -91,6 +94,9 @@ class AuditData:
     """Coded rows with counts, no two of them alike. `cells` holds 2 * truth + prediction, or the outcome alone if
     `n_cells` is 2.
 
+    An outcome that is a number has amounts in the design, and the unit of these; then `n_cells` is the number of sums
+    that are made of them, and everyone is in the first cell.
+
     hashes: by which a row's people, or its cluster, are drawn; they stay when the row is seen in another way, without
     some attributes or with other cells. None: those of what is in the row.
     """
@@ -102,6 +108,7 @@ class AuditData:
     n_cells: int
     design: Design = PLAIN
     hashes: AnyArray | None = None
+    unit: Unit | None = None
 
     @cached_property
     def total(self) -> int:
@@ -118,10 +125,34 @@ class AuditData:
         return int(np.count_nonzero(rows)) if self.one_each else int(self.counts[rows].sum())
 
     def cell_counts(self) -> IntArray:
-        """Number of people per confusion cell."""
+        """Number of people per confusion cell; of amounts what `ald.notions.AMOUNT_CELLS` names."""
+        if self.design.amounts is not None:
+            return self.tally(np.ones(len(self.cells), bool))
         if self.one_each and self.n_cells <= _FEW_CELLS:
             return np.array([np.count_nonzero(self.cells == cell) for cell in range(self.n_cells)], dtype=np.int64)
         return weighted_bincount(self.cells, self.counts, self.n_cells)
+
+    def tally(self, rows: BoolArray) -> IntArray:
+        """The same of some rows."""
+        if self.design.amounts is not None:
+            return np.asarray(moments(self.design.amounts[rows]).T @ self.counts[rows])
+        return weighted_bincount(self.cells[rows], self.counts[rows], self.n_cells)
+
+    @cached_property
+    def ledger(self) -> AuditData:
+        """Amounts as counts of cells: for every row four, of its people, their sum, and the words of their squares.
+
+        Whatever adds up counts per cell then adds up amounts; there is nothing else to do with it.
+        """
+        assert self.design.amounts is not None
+        width = len(AMOUNT_CELLS)
+        return AuditData(
+            attributes=self.attributes,
+            codes=tuple(np.repeat(codes, width) for codes in self.codes),
+            cells=np.tile(np.arange(width, dtype=np.uint8), len(self.cells)),
+            counts=(moments(self.design.amounts) * self.counts[:, None]).ravel(),
+            n_cells=width,
+        )
 
     def with_counts(self, counts: IntArray, threads: int = 1) -> AuditData:
         """The same cells with other counts; empty cells are dropped, so that nothing of them remains."""
@@ -199,7 +230,7 @@ class AuditData:
 
 def weighted_bincount(codes: AnyArray, counts: IntArray, size: int) -> IntArray:
     """Exact integer sums of counts per code."""
-    if counts.size and int(counts.sum()) >= 2**53:
+    if counts.size and int(np.abs(counts).sum()) >= 2**53:
         out = np.zeros(size, dtype=np.int64)
         np.add.at(out, codes, counts)
         return out
@@ -241,16 +272,22 @@ def design_effect(data: AuditData, hits: IntArray | FloatArray, bases: IntArray 
     against that of independent rows (Rao and Scott 1984). Weights: one plus the squared coefficient of variation (Kish
     1965).
     """
+    totals, residuals = data.cell_counts(), []
+    for hit, base in zip(hits, bases, strict=True) if data.design.clusters is not None else ():
+        mean = float(hit @ totals) / max(float(base @ totals), 1.0)
+        residuals.append(np.where(base > 0, hit - mean, 0.0)[data.cells])
+    return effect_of(data, residuals)
+
+
+def effect_of(data: AuditData, residuals: Sequence[FloatArray]) -> float:
+    """The same, from what everyone is beyond the mean; of several the largest."""
     design, effect = data.design, 1.0
     if design.weights is not None:
         first = float((data.counts * design.weights).sum())
         effect *= data.total * float((data.counts * design.weights**2).sum()) / first**2
     if design.clusters is not None:
-        totals = data.cell_counts()
         ratios = []
-        for hit, base in zip(hits, bases, strict=True):
-            mean = float(hit @ totals) / max(float(base @ totals), 1.0)
-            residual = np.where(base > 0, hit - mean, 0.0)[data.cells]
+        for residual in residuals:
             sums = np.bincount(design.clusters, data.counts * residual)
             alone = float((data.counts * residual**2).sum())
             ratios.append(float((sums**2).sum()) / alone if alone > 0 else 1.0)

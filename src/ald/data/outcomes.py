@@ -105,11 +105,20 @@ def _outcome_cells(table: Table, roles: Roles, *, ordered_rows: bool) -> tuple[B
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeSummary:
-    """What is known of an outcome, of the prediction or of the truth: its column, and the two values in words."""
+    """What is known of an outcome, of the prediction or of the truth: its column, and the two values in words.
+
+    Of a number the smallest and the largest.
+    """
 
     name: str
     negative: str
     positive: str
+
+
+def amount_summary(column: Column) -> OutcomeSummary:
+    """The same of a number: the smallest and the largest."""
+    words = column.words()
+    return OutcomeSummary(name=column.name, negative=words[0], positive=words[-1])
 
 
 def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
@@ -196,7 +205,7 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
         raise ColumnError(
             f"{found}; it must have two. Turn it into a yes/no column first, for example by asking whether it is above "
-            "some number."
+            "some number: favourable='>= ...' (command line: --favourable '>= ...')."
         )
     if favourable is None:
         raise ColumnError(

@@ -22,9 +22,11 @@ Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
 def available(data: AuditData) -> bool:
     """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits.
 
-    Words have room for confusion cells, not for amounts.
+    Words have room for confusion cells, not for amounts, nor for sums of them, which may be negative.
     """
-    return data.design.amounts is None and kernels.packed() is not None and data.total < 2**31
+    if data.design.amounts is not None or (len(data.counts) and int(data.counts.min()) < 0):
+        return False
+    return kernels.packed() is not None and data.total < 2**31
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,9 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, IntArray
 from ald.data import checks
+from ald.data.amounts import Unit
 from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
+from ald.data.asked import with_cuts
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
@@ -25,12 +27,20 @@ from ald.data.identifiers import (
     repeated_reason,
     words_reason,
 )
-from ald.data.outcomes import OutcomeSummary, against_note, confusion_cells, known_outcomes, outcome_summaries
+from ald.data.outcomes import (
+    OutcomeSummary,
+    against_note,
+    amount_summary,
+    confusion_cells,
+    known_outcomes,
+    outcome_summaries,
+)
 from ald.data.roles import Roles
 from ald.data.strata import Factors, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
-from ald.errors import InputError, SettingError, nearest, shorten
+from ald.errors import ColumnError, InputError, SettingError, nearest, shorten
 from ald.groups.criterion import KINDS, Criterion
+from ald.notions import Mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +126,11 @@ def prepare(
     named: Sequence[Criterion] = (),
     search: bool = True,
     look_at_order: bool = False,
+    mean: Mean | None = None,
 ) -> Prepared:
     """Coded audit data of the table. `cell_names` are those of 2 cells (an outcome) or 4 (prediction and truth).
+
+    mean: what is asked of an outcome that is a number; then `cell_names` name what is added up of it.
 
     half: 0 for rows of the search and 1 for those of the assessment, where these were given as two data sets.
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
@@ -125,7 +138,7 @@ def prepare(
     """
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows")
-    table = with_kinds(table, roles.kinds, roles.taken)
+    table = with_cuts(with_kinds(table, roles.kinds, roles.taken), roles)
     known, without = known_outcomes(table, roles.outcome_columns)
     if known is not None:
         table, half = table.take(known), None if half is None else half[known]
@@ -133,9 +146,11 @@ def prepare(
     if kept is not None:
         table, half = table.take(kept), None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
-    ordered_rows = look_at_order and counts is None and known is None
-    cells, warnings = confusion_cells(table, roles, ordered_rows=ordered_rows)
-    warnings = [*table.notes, *without, *against_note(table, roles), *warnings]
+    ordered = look_at_order and counts is None and known is None
+    cells, warnings = (
+        confusion_cells(table, roles, ordered_rows=ordered) if mean is None else (np.zeros(table.n_rows, np.uint8), [])
+    )
+    warnings = [*table.notes, *without, *([] if mean else against_note(table, roles)), *warnings]
     if total < minimum_rows:
         raise InputError(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
@@ -148,6 +163,7 @@ def prepare(
     factors = [attribute_of(table[name]) for name in roles.given]
     clusters = cluster_numbers(table, roles, people)
     design = Design(
+        amounts=None if mean is None else _amounts(table[roles.outcomes[0]], mean),
         factors=tuple(codes for _, codes in factors),
         clusters=clusters,
         weights=weights,
@@ -159,6 +175,8 @@ def prepare(
     besides = [value_hashes(factor)[codes] for factor, codes in factors if factor.name not in audited_names]
     if weights is not None:
         besides.append(number_hashes("survey weight", weights))
+    if design.amounts is not None:
+        besides.append(number_hashes("amount", design.amounts.astype(float)))
     besides += [
         named_hashes(str(criterion), mark)
         for criterion, mark in _marks(reference, named, design)
@@ -166,6 +184,8 @@ def prepare(
     ]
     drawn_by = None if clusters is None else _cluster_hashes(table[roles.cluster or ""])
     data = encode(columns, cells, counts, len(cell_names), design, besides=besides, clusters=drawn_by)
+    if mean is not None:
+        data = replace(data, unit=Unit(per_one=mean.per_one, origin=mean.origin))
     if roles.cluster is None and roles.weights is None:
         warnings.extend(repeated_rows(data))
     whole, strata, given = data, None, None
@@ -176,7 +196,7 @@ def prepare(
     cell_counts = data.cell_counts()
     summary = DataSummary(
         rows=total,
-        outcomes=outcome_summaries(table, roles),
+        outcomes=outcome_summaries(table, roles) if mean is None else (amount_summary(table[roles.outcomes[0]]),),
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
         attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),
@@ -198,6 +218,17 @@ def _marks(
 def _cluster_hashes(column: Column) -> AnyArray:
     attribute, codes = attribute_of(column)
     return value_hashes(attribute)[codes]
+
+
+def _amounts(column: Column, mean: Mean) -> IntArray:
+    """The outcome of every row as an integer. None may be missing."""
+    assert column.values is not None
+    if column.n_codes < 2:
+        raise ColumnError(
+            f"outcome {column.name!r} has the value {column.words()[0]!r} in every row: there are no differences to "
+            "locate."
+        )
+    return Unit(per_one=mean.per_one, origin=mean.origin).integers(column.values)[column.codes]
 
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:

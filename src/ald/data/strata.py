@@ -10,7 +10,7 @@ import numpy as np
 
 from ald._core.arrays import CodeArray, FloatArray, IntArray
 from ald.data.changes import class_edges, finer_edges
-from ald.data.coded import Attribute, AuditData, design_effect, merged, numbered, weighted_bincount
+from ald.data.coded import Attribute, AuditData, design_effect, merged, numbered, quantile_edges, weighted_bincount
 from ald.data.columns import compact
 from ald.errors import InputError, shorten
 from ald.groups.criterion import Condition, Criterion, Levels
@@ -21,6 +21,8 @@ BINS = (4, 100)
 # Warn from these shares of people on: alone in their stratum, or in a stratum where everyone has the same outcome.
 _ALONE = 0.2
 _SILENT = 0.5
+# Amounts are seen in so many parts where it is asked where they change.
+_PARTS = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,6 +84,7 @@ def in_strata(parts: Sequence[AuditData], given: Factors, by: AuditData) -> tupl
     Strata are all combinations of the factors' classes that occur. Attributes that are factors have the classes as
     values: a group is made of whole classes, for within them people count as alike.
     """
+    by = by if by.design.amounts is None else _in_parts(by)
     cuts = tuple(_cut(factor, by.design.factors[i], by, given.bins) for i, factor in enumerate(given.factors))
     codes = [np.concatenate([part.design.factors[i] for part in parts]) for i in range(len(cuts))]
     own = [cut.table[code] for cut, code in zip(cuts, codes, strict=True)]
@@ -103,6 +106,16 @@ def in_strata(parts: Sequence[AuditData], given: Factors, by: AuditData) -> tupl
         )
         found.append(merged(in_classes(replace(part, design=design), strata)))
     return strata, found
+
+
+def _in_parts(data: AuditData) -> AuditData:
+    """Amounts as a few cells of about as many people each: where these change, so does the outcome."""
+    amounts = data.design.amounts
+    assert amounts is not None
+    distinct, numbers = np.unique(amounts, return_inverse=True)
+    edges = quantile_edges(weighted_bincount(numbers, data.counts, len(distinct)), _PARTS)
+    cells = np.searchsorted(edges[1:-1], numbers, side="right").astype(np.uint8)
+    return replace(data, cells=cells, n_cells=len(edges) - 1, design=replace(data.design, amounts=None))
 
 
 def in_classes(data: AuditData, strata: Strata | None) -> AuditData:
@@ -162,10 +175,8 @@ def check_strata(strata: Strata, data: AuditData) -> list[str]:
     """Warnings about strata that say little; an error where they leave nothing to compare."""
     assert data.design.strata is not None
     names = ", ".join(repr(shorten(factor.name)) for factor in strata.factors)
-    n, n_cells = len(strata), data.n_cells
-    keys = data.design.strata * n_cells + data.cells
-    table = weighted_bincount(keys, data.counts, n * n_cells).reshape(n, n_cells)
-    people = table.sum(axis=1)
+    n = len(strata)
+    people = weighted_bincount(data.design.strata, data.counts, n)
     total = int(people.sum())
     alone = int(people[people == 1].sum())
     if alone == total:
@@ -173,7 +184,11 @@ def check_strata(strata: Strata, data: AuditData) -> list[str]:
             f"given {names} puts each of {total:,} people into a stratum of one: nobody is left to compare with. Give "
             "factors with fewer different values, or fewer of them."
         )
-    silent = int(people[(table > 0).sum(axis=1) == 1].sum())
+    outcome = data.cells if data.design.amounts is None else data.design.amounts
+    least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
+    np.minimum.at(least, data.design.strata, outcome)
+    np.maximum.at(most, data.design.strata, outcome)
+    silent = int(people[least == most].sum())
     if silent == total:
         raise InputError(
             f"given {names} determines the outcome: everyone in a stratum has the same one, so there is no difference "

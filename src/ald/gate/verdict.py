@@ -15,6 +15,7 @@ import numpy as np
 
 from ald._core.arrays import BoolArray
 from ald.auditing import Request, requested
+from ald.data.asked import with_cuts
 from ald.data.table import Table
 from ald.errors import InputError
 from ald.gate.policy import Accepted, Check
@@ -111,6 +112,7 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
     table, _ = read(asked.parts[0], asked.roles, asked.config, limit, query, threads or 1)
     if not isinstance(table, Table):
         raise InputError("a check needs the data in memory: give fewer attributes, or a sample")
+    table = with_cuts(table, asked.roles)
     plain = _run(table, asked, progress)
     strict = _run(table, replace(asked, config=replace(asked.config, threshold=check.limit)), progress)
     masks = [(one, _mask(Criterion.parse(one.group, table), table)) for one in check.accept]

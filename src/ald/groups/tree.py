@@ -48,11 +48,6 @@ class Node:
     def is_leaf(self) -> bool:
         return self.attribute < 0
 
-    @property
-    def n(self) -> int:
-        """People of the tree's sample in this node."""
-        return sum(self.counts)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ald.errors import SettingError, nearest, shown
 from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS, several
 
 if TYPE_CHECKING:
-    from ald.notions import Notion
+    from ald.notions import Mean, Notion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +158,41 @@ class AuditConfig:
         return self.favourable
 
     @property
+    def mean(self) -> Mean | None:
+        """What is asked of an outcome that is a number; None of yes and no."""
+        from ald.notions import Mean
+
+        rate = self.notions[0].rates[0]
+        return rate if isinstance(rate, Mean) else None
+
+    def of_amounts(self, mean: Mean | None) -> AuditConfig:
+        """The settings, once it is known whether the outcome is a number; what does not go with that is refused."""
+        from ald.notions import Notion
+
+        if mean is None:
+            return self
+        name = self.outcomes[0]
+        if self.system is not None:
+            raise SettingError(
+                f"outcome {name!r} is a number with more than two values, and search={self.search!r} looks at yes and "
+                "no only. Leave the search out to audit how much it is, or say where it is favourable, such as "
+                "favourable='>= 640'."
+            )
+        if self.split == "none":
+            raise SettingError(
+                f"outcome {name!r} is a number, and split='none' shuffles yes and no only: amounts are searched in one "
+                "half and tested in the other. Leave the split out, or say where the number is favourable, such as "
+                "favourable='>= 640'."
+            )
+        if self.notions != (get_default_notion(),):
+            raise SettingError(
+                f"outcome {name!r} is a number: its mean is compared, and no notion ({self.notions[0].name!r}) is "
+                "chosen for it. Leave the notion out, or say where the number is favourable, such as "
+                "favourable='>= 640'."
+            )
+        return replace(self, notion=Notion("equal means", (mean,), "equal mean outcomes"))
+
+    @property
     def sign(self) -> int:
         """The direction as a number: -1 disadvantaged, 0 both, 1 advantaged."""
         return DIRECTIONS[self.direction]
@@ -206,6 +241,13 @@ class AuditConfig:
     def system(self) -> str | None:
         """The other system that searches, if one does."""
         return None if self.search in SEARCHES else self.search
+
+
+def get_default_notion() -> Notion:
+    """The notion of an audit that names none."""
+    from ald.notions import get_notion
+
+    return get_notion(AUDIT_OPTIONS["notion"].default)
 
 
 def _check_system(name: str) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ald._core.arrays import IntArray
 from ald.groups.criterion import Condition, Interval, format_bound
-from ald.notions import Rate, RateCounter
+from ald.notions import Mean, Rate, RateCounter
 from ald.results.details import Bin, Curve
 from ald.statistics.basics import newcombe, rounded, wilson
+from ald.statistics.means import intervals_of_means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,32 +88,34 @@ def curve_view(
 
 def _series(title: str, table: IntArray, curve: Curve, rate: Rate, condition: Condition, level: float) -> Series:
     rates = RateCounter([rate], table.shape[1])
-    hits, base = rates.hit(table)[0], rates.base(table)[0]
-    others = hits.sum() - hits, base.sum() - base
-    low, high = wilson(hits, base, level)
-    psi_low, psi_high = newcombe(hits, base, *others, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = hits / base
-        psi = value - others[0] / others[1]
-    columns = [[rounded(x) for x in column.tolist()] for column in (value, low, high, psi, psi_low, psi_high)]
+    base, everyone = rates.base(table)[0], table.sum(axis=0, keepdims=True)
+    value, others = rates.values(table)[0], rates.values(everyone - table)[0]
+    psi, average = value - others, rates.values(everyone)[0, 0]
+    if isinstance(rate, Mean):
+        (low, high), (psi_low, psi_high) = intervals_of_means(table, rate.per_one, value, psi, level)
+    else:
+        columns = [x[0] for side in (table, everyone - table) for x in (rates.hit(side), rates.base(side))]
+        low, high = wilson(columns[0], columns[1], level)
+        psi_low, psi_high = newcombe(columns[0], columns[1], columns[2], columns[3], level)
+    shown = [[rounded(x) for x in column.tolist()] for column in (value, low, high, psi, psi_low, psi_high)]
     points = tuple(
         Point(
             label=bin_label(bin_, curve.kind),
             first=bin_.first,
             last=bin_.last,
-            n=int(table[i].sum()),
+            n=int(rates.people(table[i])),
             base=int(base[i]),
-            rate=columns[0][i],
-            low=columns[1][i],
-            high=columns[2][i],
-            psi=columns[3][i],
-            psi_low=columns[4][i],
-            psi_high=columns[5][i],
+            rate=shown[0][i],
+            low=shown[1][i],
+            high=shown[2][i],
+            psi=shown[3][i],
+            psi_low=shown[4][i],
+            psi_high=shown[5][i],
             inside=_inside(bin_, condition),
         )
         for i, bin_ in enumerate(curve.bins)
     )
-    return Series(title=title, points=points, average=rounded(hits.sum() / base.sum()) if base.sum() else None)
+    return Series(title=title, points=points, average=rounded(average))
 
 
 def bin_label(bin_: Bin, kind: str) -> str:

@@ -79,9 +79,7 @@ def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | No
     counts = forest.counts[at] if people is None else np.array(people.counts, dtype=np.int64)
     rates = RateCounter(notion.rates, counts.shape[1])
     outside = counts[0] - counts
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside_rates = rates.hit(counts) / rates.base(counts)
-        outside_rates = rates.hit(outside) / rates.base(outside)
+    inside_rates, outside_rates = rates.values(counts), rates.values(outside)
     psi = notion.psi(inside_rates - outside_rates)
     parent, left, right = ((column[at] - base).tolist() for column in (forest.parent, forest.left, forest.right))
     attribute, cut, log_p = (column[at].tolist() for column in (forest.attribute, forest.cut, forest.log_p))
@@ -96,7 +94,7 @@ def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | No
             depth[left[i]] = depth[right[i]] = depth[i] + 1
     for i in range(n - 1, 0, -1):
         below[parent[i]] += below[i] + 1
-    sizes = counts.sum(axis=1)
+    sizes = rates.people(counts)
     nodes = tuple(
         TreeNode(
             id=i + 1,

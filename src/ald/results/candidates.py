@@ -189,16 +189,23 @@ def _strata(
     numbers = data.design.strata * n_before + (0 if before is None else before)
     tables, sizes = [], []
     for side in (member, outside):
-        at = numbers[side] * data.n_cells + data.cells[side]
-        n = len(strata) * n_before * data.n_cells
-        tables.append(np.bincount(at, people[side], minlength=n).reshape(-1, data.n_cells))
+        if data.design.amounts is None:
+            at = numbers[side] * data.n_cells + data.cells[side]
+            n = len(strata) * n_before * data.n_cells
+            tables.append(np.bincount(at, people[side], minlength=n).reshape(-1, data.n_cells))
+        else:
+            added = (people[side], people[side] * data.design.amounts[side])
+            n = len(strata) * n_before
+            tables.append(np.stack([np.bincount(numbers[side], w, minlength=n) for w in added], axis=-1))
         sizes.append(np.bincount(data.design.strata[side], data.counts[side], minlength=len(strata)).astype(np.int64))
     hits, bases = ([f(table, rates) for table in tables] for f in (_hits, _bases))
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.nan_to_num(bases[0] * bases[1] / (bases[0] + bases[1]))
         if with_all:
             hits, bases = ([side[0], side[0] + side[1]] for side in (hits, bases))
-        rate_in, rate_out = (_mean(hit / base, weight, n_before) for hit, base in zip(hits, bases, strict=True))
+        rate_in, rate_out = (
+            _mean(_values(notion, hit, base), weight, n_before) for hit, base in zip(hits, bases, strict=True)
+        )
         weight = weight.reshape(len(weight), -1, n_before).sum(axis=-1)
         weight = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
     shares = weight / max(float(weight.sum()), 1e-300)
@@ -228,6 +235,10 @@ def _mean(rates: FloatArray, weight: FloatArray, n: int) -> FloatArray:
         return rates
     parts, weights = (values.reshape(len(values), -1, n) for values in (np.nan_to_num(rates), weight))
     return np.asarray((parts * weights).sum(axis=-1) / weights.sum(axis=-1))
+
+
+def _values(notion: Notion, hits: FloatArray, bases: FloatArray) -> FloatArray:
+    return np.stack([rate.value(hit, base) for rate, hit, base in zip(notion.rates, hits, bases, strict=True)])
 
 
 def _hits(table: Any, rates: RateCounter) -> Any:

@@ -6,7 +6,7 @@ Nothing here decides anything: the groups and their order are fixed before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from ald.data.coded import Attribute, AuditData, as_counts
 from ald.data.columns import compact
 from ald.groups.membership import count_members, people_along
 from ald.groups.tree import CodedCriterion, Forest
-from ald.notions import Notion
+from ald.notions import Notion, RateCounter
 from ald.statistics.basics import rounded
 
 # Bins of a number along which rates are shown, and levels shown one by one.
@@ -166,7 +166,8 @@ class PeopleInMemory:
 
     @cached_property
     def _counted(self) -> AuditData:
-        return as_counts(self.data)
+        people = as_counts(self.data)
+        return people if people.design.amounts is None else people.ledger
 
     def along(self, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
         return people_along(self._counted, attribute, criterion)
@@ -210,7 +211,8 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         here = {i: subject for i, subject in enumerate(subjects) if subject.outcome == outcome}
         people = next(iter(here.values())).people
         used = sorted({condition.attribute for subject in here.values() for condition in subject.criterion})
-        lines = {a: _Line(people.attributes[a], people.along(a)) for a in used}
+        count = RateCounter(next(iter(here.values())).notion.rates, 0).people
+        lines = {a: _Line(people.attributes[a], people.along(a), count) for a in used}
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
             dropped[i] = tuple(_dropped(subject, people, *part, terms, lines) for part in subject.parts)
@@ -233,15 +235,17 @@ def people_of_trees(forest: Forest, numbers: Sequence[int], people: People, firs
 class _Line:
     """One attribute in the bins of a coarse view, and which of its bins are shown together."""
 
-    def __init__(self, attribute: Attribute, people: IntArray) -> None:
-        """people: everyone per code (the last one: missing) and cell."""
-        codes, cells = np.nonzero(people)
+    def __init__(self, attribute: Attribute, people: IntArray, count: Callable[[IntArray], IntArray]) -> None:
+        """people: everyone per code (the last one: missing) and cell; count: how many people counts per cell are."""
+        self.count = count
+        by_code = count(people)
+        codes = np.flatnonzero(by_code)
         data = AuditData(
             attributes=(attribute,),
             codes=(compact(codes, attribute.size),),
-            cells=cells.astype(np.uint8),
-            counts=people[codes, cells],
-            n_cells=people.shape[1],
+            cells=np.zeros(len(codes), np.uint8),
+            counts=by_code[codes],
+            n_cells=1,
         )
         self.attribute, self.present = attribute, np.unique(codes)
         self.column = coarse_view(data, BINS).columns[0]
@@ -259,7 +263,7 @@ class _Line:
 
     def _pieces(self) -> list[IntArray]:
         """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
-        n, people = self.column.n, self.table.sum(axis=1)
+        n, people = self.column.n, self.count(self.table)
         missing = [np.array([n])] if people[n] else []
         bins = np.arange(n)
         if not self.column.nominal or n <= LEVELS:

@@ -14,7 +14,7 @@ from ald.data.outcomes import OutcomeSummary
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
 from ald.errors import InputError
 from ald.groups.tree import Forest
-from ald.notions import Notion, Rate
+from ald.notions import Notion, rate_from
 from ald.options import AuditConfig
 from ald.options.table import AUDIT_OPTIONS
 from ald.profiles import Profile
@@ -350,7 +350,7 @@ def audit_from_json(text: str | bytes) -> Audit:
         _check_mode(document, mode)
         check_consistency(document)
         notions = tuple(
-            Notion(notion["name"], tuple(Rate(**rate) for rate in notion["rates"]), notion["description"])
+            Notion(notion["name"], tuple(rate_from(rate) for rate in notion["rates"]), notion["description"])
             for notion in document["notions"]
         )
         config: dict[str, Any] = {

@@ -84,7 +84,9 @@ class Finding:
     `size` counts rows; `people` those that they are about, if a cluster column says so. `size_all` counts the rows of
     all data, both halves together; None for candidates that are not listed.
     `together`: whether the group's attributes matter together. `shuffled`: what there is where everyone is searched and
-    tested; D2 is then everyone, and the p-values are those of shuffled outcomes.
+    tested; D2 is then everyone, and the p-values are those of shuffled outcomes. Of amounts `superiority` is the
+    probability that a member has more than someone of those compared with (ties count half), `log10_p_ranks` is that of
+    the rank test, and `dominated` says that a few people hold most of what varies, so that the rank test leads.
     """
 
     criterion: Criterion
@@ -124,6 +126,10 @@ class Finding:
     undefined: str = ""
     together: Together | None = None
     shuffled: Shuffled | None = None
+    superiority: float | None = None
+    superiority_interval: tuple[float | None, float | None] = (None, None)
+    log10_p_ranks: float | None = None
+    dominated: bool = False
 
     def __repr__(self) -> str:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
@@ -173,6 +179,10 @@ class Finding:
         entry["criterion"] = str(self.criterion)
         entry["interval"] = list(self.interval)
         entry["interval_unadjusted"] = list(self.interval_unadjusted)
+        entry["superiority_interval"] = list(self.superiority_interval)
+        if self.superiority is None and not self.dominated:
+            for key in _OF_AMOUNTS:
+                del entry[key]
         entry["also"] = [
             {
                 "criterion": str(other.criterion),
@@ -204,6 +214,8 @@ class Finding:
         values["criterion"] = Criterion.from_list(entry["conditions"])
         values["interval"] = tuple(entry["interval"])
         values["interval_unadjusted"] = tuple(entry["interval_unadjusted"])
+        if "superiority_interval" in entry:
+            values["superiority_interval"] = tuple(entry["superiority_interval"])
         values["also"] = tuple(
             Also(criterion=Criterion.from_list(other["conditions"]), size=other["size"], overlap=other["overlap"])
             for other in entry["also"]
@@ -215,6 +227,10 @@ class Finding:
         values["together"] = Together.from_dict(entry["together"]) if "together" in entry else None
         values["shuffled"] = Shuffled.from_dict(entry["shuffled"]) if "shuffled" in entry else None
         return cls(**values)
+
+
+# Keys of an entry that only findings about amounts have.
+_OF_AMOUNTS = ("superiority", "superiority_interval", "log10_p_ranks", "dominated")
 
 
 def finding(
@@ -249,13 +265,15 @@ def finding(
     log_p, log_p_adjusted = float(assessment.log_p[i]), float(assessment.log_p_adjusted[i])
     return Finding(
         criterion=criterion,
-        size=int(assessment.inside[i].sum()),
+        size=int(assessment.size[i]),
         share=float(rounded(assessment.share[i]) or 0.0),
         psi=rounded(assessment.psi[i]),
         parts={key: rounded(a - b) for key, a, b in zip(keys, inside, outside, strict=True)},
         rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
         rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
-        ratios={key: rounded(a / b) if b > 0 else None for key, a, b in zip(keys, inside, outside, strict=True)},
+        ratios={
+            key: rounded(a / b) if b > 0 and a >= 0 else None for key, a, b in zip(keys, inside, outside, strict=True)
+        },
         interval=(rounded(intervals.low[place]), rounded(intervals.high[place])),
         part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
         counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
@@ -283,7 +301,23 @@ def finding(
         also=also,
         stability=None if stability is None else rounded(stability),
         undefined=assessment.reason(i),
+        **_ranks(assessment, i, level),
     )
+
+
+def _ranks(assessment: Assessment, i: int, level: float) -> dict[str, Any]:
+    """Who has more, of amounts."""
+    found = assessment.contrasts[i]
+    if found is None or found.ranks is None or not isfinite(found.ranks.superiority):
+        return {} if found is None else {"dominated": found.dominated}
+    low, high = found.ranks.interval(assessment.terms.interval_level(level))
+    log_p = found.ranks.log_p(int(assessment.terms.direction * assessment.counter.signs[0]))
+    return {
+        "superiority": rounded(found.ranks.superiority),
+        "superiority_interval": (rounded(low), rounded(high)),
+        "log10_p_ranks": rounded(log_p / log(10)),
+        "dominated": found.dominated,
+    }
 
 
 def p_text(log10_p: float | None) -> str:

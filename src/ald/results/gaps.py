@@ -219,7 +219,12 @@ def assess_gaps(
 
 def needs_rows(data: AuditData, config: AuditConfig) -> bool:
     """Whether counts along attributes do not say who is compared with whom."""
-    return data.design.strata is not None or not data.design.samples_people or config.reference_kind == "group"
+    return (
+        data.design.strata is not None
+        or data.design.amounts is not None
+        or not data.design.samples_people
+        or config.reference_kind == "group"
+    )
 
 
 def _assess(counted: Counted, question: Question, terms: Terms, data: AuditData | None) -> Assessment:
@@ -271,7 +276,7 @@ def _rows(
             criterion=part.criterion,
             notion=found.notion.name,
             outcome=outcome,
-            size=int(found.inside[i].sum()),
+            size=int(found.size[i]),
             people=people[i],
             share=float(rounded(found.share[i]) or 0.0),
             psi=rounded(found.psi[i]),

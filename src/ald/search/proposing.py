@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,8 @@ from ald.data.coded import AuditData, as_counts, merge
 from ald.groups.membership import NodeMembers
 from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import Forest
-from ald.notions import ERROR, Rate, RateCounter
-from ald.search.adapting import design_effect, few_strata
+from ald.notions import ERROR, SELECTION, Mean, MeanCounter, Rate, RateCounter
+from ald.search.adapting import PARTS, amounts_effect, as_shares, beyond_strata, design_effect, few_strata
 from ald.search.explore.proposals import not_screened
 from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, representatives
 from ald.search.explore.scoring import Terms, smallest_group
@@ -50,6 +51,8 @@ def propose_groups(
     """The forest, and the groups to test; columns that give the outcome away are left out. d1: seen with the question
     in mind.
     """
+    if config.mean is not None:
+        return _propose_by_amounts(d1, config, config.mean, rngs, threads, progress, memory_limit)
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     effect = design_effect(d1, rates)
     d1 = as_counts(d1)
@@ -60,6 +63,45 @@ def propose_groups(
     away = () if config.search == "paper" else giveaways(d1, rates, config.sign, effect, threads)
     found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
     return renumbered(*found, d1, away)
+
+
+def _propose_by_amounts(
+    d1: AuditData,
+    config: AuditConfig,
+    mean: Mean,
+    rngs: Sequence[np.random.Generator],
+    threads: int,
+    progress: Progress,
+    memory_limit: int | None,
+) -> tuple[Forest, Candidates]:
+    """The same for an outcome that is a number: trees grow on amounts, or on what they are beyond their strata.
+
+    Exploring looks at amounts as shares of people; D2 compares means.
+    """
+    effect = amounts_effect(d1)
+    people, d1 = as_counts(d1), as_counts(beyond_strata(d1))
+    told = (lambda share: progress(share / 2)) if config.explores else progress
+    rates = MeanCounter(1.0 if mean.better == "higher" else -1.0)
+    forest = grow_within_memory(
+        d1, rates, GrowthRules(alpha=config.alpha), rngs,
+        effect=effect, threads=threads, progress=told, memory_limit=memory_limit,
+    )  # fmt: skip
+    if not config.explores:
+        return forest, candidates(forest, d1)
+    shares, times = as_shares(people)
+    of_shares = RateCounter((replace(SELECTION, better=mean.better),), shares.n_cells)
+    strata = shares.design.strata
+    references = 1 if shares.design.reference is None else 2
+    limit = max(2, MAX_CELLS // (_PATTERNS * shares.n_cells * references))
+    factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
+    terms = Terms(
+        given=None if strata is None else few_strata(strata, shares, of_shares, limit),
+        direction=config.sign,
+        effect=effect * times,
+        factors=factors,
+        parts=PARTS,
+    )
+    return forest, explore_from(forest, shares, of_shares, config, terms, threads, progress)
 
 
 def _search(
@@ -122,6 +164,13 @@ def explore_from(
 
 def why_none(d1: AuditData, question: Question, config: AuditConfig) -> str:
     """Why the search proposed no group. d1: seen with the question in mind."""
+    if config.mean is not None:
+        if not config.explores:
+            return f"no tree finds a split at alpha {config.alpha:g}"
+        least = smallest_group(d1.total)
+        return (
+            f"no condition on one attribute gives a group of {least:,} people or more that differs from as many others"
+        )
     rates = RateCounter(search_rates(question, config), d1.n_cells)
     hits, bases = (column(d1.cell_counts()).tolist() for column in (rates.hit, rates.base))
     same = [

@@ -30,13 +30,14 @@ class Terms:
 
     given: per row the stratum of legitimate factors, from 0 on. direction: -1 for disadvantaged groups only, 1 for
     advantaged ones only, 0 for both. effect: by how much clusters or survey weights inflate chi2 statistics. factors:
-    attributes that are legitimate factors themselves.
+    attributes that are legitimate factors themselves. parts: how many of the data's people are one person.
     """
 
     given: IntArray | None = None
     direction: int = 0
     effect: float = 1.0
     factors: frozenset[int] = frozenset()
+    parts: int = 1
 
     @property
     def n_given(self) -> int:
@@ -93,7 +94,7 @@ class Scorer:
         self.hits, self.bases = rates.hit(pooled), rates.base(pooled)
         self.df = len(rates.rates) if rates.disjoint else 1
         self.people = int(view.totals.sum())
-        self.smallest = smallest_group(self.people)
+        self.smallest = smallest_group(self.people // terms.parts) * terms.parts
         self.comparison = Comparison(
             everyone=self.totals,
             rates=rates,

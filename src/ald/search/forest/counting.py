@@ -18,6 +18,7 @@ from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald._core.exact import moments
 from ald._core.threads import in_threads
 from ald.data.coded import AuditData
+from ald.notions import AMOUNT_CELLS
 
 # Row visits below which another thread costs more than it saves.
 _WORTH_A_THREAD = 500_000
@@ -124,7 +125,7 @@ class MemoryCounter:
         """`samples`: per tree how often each row of the data is in its sample."""
         self._data = data
         self._amounts = data.design.amounts
-        self._columns = data.n_cells if self._amounts is None else 4
+        self._columns = data.n_cells if self._amounts is None else len(AMOUNT_CELLS)
         self._kernel = kernels.kernel()
         self._threads = threads
         self._sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)

@@ -37,7 +37,7 @@ def grow(
     levels, splits = [], []
     while len(level):
         found = _best_splits(splitter, level, test, rngs)
-        levels.append(replace(level, counts=rates.kept(test.in_strata(level.counts).sum(axis=1))))
+        levels.append(replace(level, counts=test.in_strata(level.counts).sum(axis=1)))
         splits.append(LevelSplits.none(len(level)) if found is None else _level_splits(level, found))
         if found is None:
             break

@@ -18,7 +18,7 @@ from ald.data.hashing import row_hashes
 from ald.data.inputs.memory import machine_memory
 from ald.data.packing import PackedRows
 from ald.groups.tree import Forest
-from ald.notions import RateCounter
+from ald.notions import Measure
 from ald.search.forest.counting import Counter, MemoryCounter
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
@@ -57,7 +57,7 @@ def splitter_of(data: AuditData, samples: Sequence[IntArray]) -> Splitter:
 
 def grow_forest(
     data: AuditData,
-    rates: RateCounter,
+    rates: Measure,
     rules: GrowthRules,
     rngs: Sequence[np.random.Generator],
     *,
@@ -91,7 +91,7 @@ def grow_forest(
 
 def grow_within_memory(
     data: AuditData,
-    rates: RateCounter,
+    rates: Measure,
     rules: GrowthRules,
     rngs: Sequence[np.random.Generator],
     *,
