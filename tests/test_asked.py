@@ -527,10 +527,10 @@ def test_compared_with_a_group() -> None:
     ("options", "problem"),
     [
         ({"direction": "worse"}, "unknown direction 'worse'"),
-        ({"direction": ["both"]}, r"unknown direction \['both'\]"),
+        ({"direction": ["both"]}, r"direction must be a text, not \['both'\]"),
         ({"reference": None}, 'reference must be "rest", "all" or a group in words'),
         ({"reference": 3}, "reference must be"),
-        ({"given": 3}, "given must be the name of a column"),
+        ({"given": 3}, "given must be names of columns"),
         ({"named_groups": 3}, "a criterion must be a text"),
         ({"reference": "everybody else"}, "everybody else"),
         ({"reference": "sex = X"}, "sex"),

@@ -176,6 +176,7 @@ class Request:
 def requested(options: Mapping[str, Any]) -> Request:
     """What options ask for, by their keys in the table; those that are missing have their defaults."""
     chosen = {key: option.default for key, option in AUDIT_OPTIONS.items()} | dict(options)
+    chosen |= {name: _words(chosen[name]) for name in ("reference", "named_groups")}
     for key, value in chosen.items():
         if key not in (*ROLES, "split"):  # these may be values, or data
             AUDIT_OPTIONS[key].check_form(value)
@@ -213,7 +214,6 @@ def requested(options: Mapping[str, Any]) -> Request:
         "favourable": _favourable_words(chosen["favourable"], several(columns_of["outcome"])),
         "given": roles.given,
         "split": split,
-        **{name: _words(chosen[name]) for name in ("reference", "named_groups")},
     }
     config = AuditConfig(**settings)
     return Request(parts=parts, roles=roles, config=config, source=source, memory_limit=limit, file=file)

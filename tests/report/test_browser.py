@@ -50,7 +50,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     rng = np.random.default_rng(5)
     nothing = {"x": rng.integers(0, 5, 1000), "y": rng.integers(0, 2, 1000)}
     audits = {
-        "outcome": ald.audit(people(4000), outcome="y", search=ald.Search(trees=8)),
+        "outcome": ald.audit(people(4000), outcome="y", search=ald.Search(trees=8), seed=2),
         "odds": ald.audit(
             decisions(3000), prediction="predicted", truth="true", notion="equalized odds", search=ald.Search(trees=8)
         ),

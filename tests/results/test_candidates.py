@@ -121,7 +121,7 @@ def test_trees_of_all_questions_are_numbered_on() -> None:
 @pytest.mark.parametrize("options", [{}, {"given": "member"}, {"ranking": "magnitude"}])
 def test_a_listed_group_is_the_same_among_the_candidates(options: dict[str, Any]) -> None:
     """A listed group has one interval, the one that allows for its selection, wherever it is shown."""
-    audit = audit_flat(people(1000), outcome="y", trees=3, groups=1, **options)
+    audit = audit_flat(people(600), outcome="y", trees=3, groups=1, level=1e-6, **options)
     assert audit.n_candidates > len(audit.groups) > 0
     assert all(group in audit.candidates for group in audit.groups)
     assert all(group.interval_level > 1 - audit.config.level for group in audit.groups)

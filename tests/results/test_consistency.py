@@ -50,7 +50,8 @@ FOREST = {
     "level beyond": lambda document: next(iter(document["forest"]["sides"].values()))[0].append(99),
     "dropped level": lambda document: [book["levels"].clear() for book in document["forest"]["attributes"]
                                        if "levels" in book],
-    "dropped cut": lambda document: [book["cuts"].pop() for book in document["forest"]["attributes"] if "cuts" in book],
+    "dropped cut": lambda document: [book["cuts"].pop() for book in document["forest"]["attributes"]
+                                     if book.get("cuts")],
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ _LENGTH = 40
 def readable(criterion: Criterion) -> str:
     """The criterion with bounds of many decimals rounded, and of a long set of levels the first few.
 
+    >>> from ald.groups.criterion import Levels
     >>> print(readable(Criterion([Interval("age", "numeric", 42.68637888710883, 65.0)])))
     42.69 < age <= 65
     >>> print(readable(Criterion([Levels("job", "nominal", tuple("abcdefgh"), of=9409)])))

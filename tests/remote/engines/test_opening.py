@@ -49,7 +49,7 @@ def test_unknown(tmp_path: Path) -> None:
         ald.audit(ald.source("a.xlsx", engine="spark"), outcome="y")
     with pytest.raises(InputError, match="no file"):
         ald.audit(ald.source(tmp_path / "a.parquet", engine="spark"), outcome="y")
-    with pytest.raises(SettingError, match="give a DataFrame of the engine without it"):
+    with pytest.raises(SettingError, match="Give a DataFrame of the engine without it"):
         ald.audit(ald.source({"y": [0, 1]}, engine="spark"), outcome="y")
 
 
@@ -83,7 +83,7 @@ def test_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: 
 
     def refuse(name: str, *rest: Any) -> Any:
         if name.partition(".")[0] in ("pyspark", "dask"):
-            raise ImportError(name)
+            raise ModuleNotFoundError(name)
         return imported(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)

@@ -11,12 +11,13 @@ import pytest
 import ald
 from ald import Audit
 from ald.errors import InputError
+from ald.groups.wording import readable
 from ald.report.markup import Markup
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import readable, signed
+from ald.report.words import signed
 from tests.tables import decisions, people
 
 NAME = "{http://www.w3.org/2000/svg}"

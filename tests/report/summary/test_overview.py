@@ -78,7 +78,7 @@ def test_what_could_have_been_seen_is_in_points(berkeley: Audit) -> None:
     assert shown is not None
     assert shown.table is not None
     (row,) = shown.table.rows
-    assert [column.header for column in shown.table.columns][1] == "23 (1%)"
+    assert [column.header for column in shown.table.columns][1] == "22 (1%)"
     for entry, found in zip(row[1:], berkeley.detectable, strict=True):
         assert found.psi is not None
         assert entry.value == 100 * found.psi

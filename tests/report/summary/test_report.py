@@ -80,8 +80,8 @@ def test_breakdown() -> None:
             assert len(card.finding.criterion) == 1
             continue
         rows = card.breakdown.rows
-        assert rows[0][3].value == card.finding.psi
-        assert [row[3].value for row in rows[1:]] == [entry.psi for entry in entries]
+        assert rows[0][3].value == pytest.approx(100 * card.finding.psi)
+        assert [row[3].value for row in rows[1:]] == pytest.approx([100 * entry.psi for entry in entries])
         assert rows[1][0].text.startswith("without ")
 
 

@@ -44,7 +44,7 @@ def impact(category: Category, reference: Category) -> Impact:
 
     >>> found = impact(Category(names=("f",), people=80, selected=24), Category(names=("m",), people=100, selected=60))
     >>> found.ratio, round(found.deviations, 2), round(found.shortfall, 1), found.to_four_fifths
-    (0.5, -4.02, 13.3, 15)
+    (0.5, -4.01, 13.3, 15)
     """
     a, n, b, m = category.selected, category.people, reference.selected, reference.people
     pooled = (a + b) / (n + m)
