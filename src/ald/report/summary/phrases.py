@@ -34,6 +34,9 @@ _NAMED = 4
 _PLURAL = re.compile(r"[A-Za-z]{3,}s")
 _SINGULAR = ("ss", "us", "is", "as", "ws")
 
+# A value that is a comparison with a number, where a number was cut in two.
+_COMPARISON = re.compile(r"(>=|<=|>|<) ?[-+.\d][\w.+-]*")
+
 # A participle, such as admitted, and the values that say that it happened, or that it did not.
 _PARTICIPLE = re.compile(r"[A-Za-z]{3,}ed")
 # Those of what people do: they survived, and were not survived.
@@ -137,7 +140,8 @@ def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None
 def value_of(column: str, audit: Audit, *, positive: bool = True) -> str:
     """The positive or negative value of an outcome, prediction or truth, such as: admitted = yes."""
     found = audit.data_summary.outcome(column)
-    return f"{quote(column)} = {quote(found.positive if positive else found.negative)}"
+    value = found.positive if positive else found.negative
+    return f"{quote(column)} {value}" if _COMPARISON.fullmatch(value) else f"{quote(column)} = {quote(value)}"
 
 
 def _had(column: str, audit: Audit, *, positive: bool) -> str:
