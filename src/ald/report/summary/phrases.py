@@ -35,7 +35,7 @@ _PLURAL = re.compile(r"[A-Za-z]{3,}s")
 _SINGULAR = ("ss", "us", "is", "as", "ws")
 
 # A value that is a comparison with a number, where a number was cut in two.
-_COMPARISON = re.compile(r"(>=|<=|>|<) ?[-+.\d][\w.+-]*")
+_COMPARISON = re.compile(r"(>=|<=|>|<) ?[-+]?[\d.]+(e[-+]?\d+)?")
 
 # A participle, such as admitted, and the values that say that it happened, or that it did not.
 _PARTICIPLE = re.compile(r"[A-Za-z]{3,}ed")
