@@ -16,7 +16,7 @@ from tests.test_pipeline import split_of
 
 
 def test_stability_is_per_question() -> None:
-    """A group that one question always lists counts as listed again for another only where that one lists it too."""
+    """A group that one question always lists counts as found again for another only where that one lists it too."""
     rng = np.random.default_rng(0)
     columns: dict[str, Any] = {"sex": rng.choice(["f", "m"], 1200), "noise": rng.choice(["p", "q"], 1200)}
     for outcome, effect in (("y", 0.3), ("z", 0.05)):

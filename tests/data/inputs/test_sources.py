@@ -148,7 +148,8 @@ def pandas_filter(criterion: ald.Criterion, frame: pd.DataFrame) -> pd.Series:
         if isinstance(condition, ald.Levels):
             inside = values.astype(str).isin([level for level in condition.levels if level is not None])
             inside &= values.notna()
-            member &= inside | (values.isna() if None in condition.levels else False)
+            inside |= values.isna() if None in condition.levels else False
+            member &= ~inside & values.notna() if condition.negated else inside
             continue
         entry = condition.to_dict()
         convert = float if condition.kind == "numeric" else pd.Timestamp

@@ -104,7 +104,7 @@ def test_nothing_found() -> None:
         f"No significant disparity found. With {audit.data_summary.rows_assess} people in the test, only gaps above "
         f"about {100 * least:.0f} points could have been seen."
     )
-    assert lead(audit)[0].endswith("That proves nothing either.")
+    assert lead(audit)[0].endswith("That does not prove that there is none.")
 
 
 def test_too_few_people() -> None:

@@ -239,7 +239,10 @@ def lead(audit: Audit) -> list[str]:
     if audit.mode.is_everyone:
         return [*everyone.nothing_listed(audit), *could_have_seen(audit)]
     tested = f"{n:,} group{'' if n == 1 else 's'} proposed by the search {'was' if n == 1 else 'were'} tested"
-    return [f"{tested}; none reached the level of {audit.config.level:g} after correction. That proves nothing either."]
+    return [
+        f"{tested}; none reached the level of {audit.config.level:g} after correction. That does not prove that there "
+        "is none."
+    ]
 
 
 def further(audit: Audit) -> str:

@@ -158,7 +158,7 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
         *_make_significance_fields(audit),
         Field(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
-        Field(key="stability", header="found again" if audit.mode.is_everyone else "listed again", shown="found again",
+        Field(key="stability", header="found again",
               value=lambda f: f.stability, text=lambda f: percent(f.stability)),
         *(_FIELDS_OF_EVERYONE if audit.mode.is_everyone else ()),
     ]  # fmt: skip

@@ -33,6 +33,10 @@ from ald.search.explore.sharpen import Sharpener
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
 SAME = 0.6
+# From this share of people on the smaller one of a group and its complement is about as large as the other.
+BALANCED = 0.4
+# Levels that are quickly said.
+_SHORT = 2
 # After the first group, the search stops when the best one left is no better than chance on D1 itself.
 STOP = 0.25
 # Search-adjusted p-value on D1 below which the evidence is clear enough to rank by magnitude.
@@ -151,13 +155,21 @@ def _is_new(criterion: CodedCriterion, data: AuditData, masks: Sequence[BoolArra
 
 
 def simplest(best: CodedCriterion, data: AuditData) -> CodedCriterion:
-    """Of a group of one condition and its complement, the smaller one, then the one with fewer words."""
+    """Of a group of one condition and its complement, the smaller one, then the one with fewer words.
+
+    Of two that are about as large it is the one with fewer words: rather one race than all others.
+    """
     others = complement(best, data)
     if not others:
         return best
     # The complement of the complement: told by the levels that it lacks, where these are few.
     options = [*others, *complement(others[0], data)]
-    return min(options, key=lambda c: (data.people(member_mask(c, data)), *complexity(c, data.attributes), c))
+    people = {c: data.people(member_mask(c, data)) for c in options}
+    words = {c: complexity(c, data.attributes) for c in options}
+    smallest = min(options, key=lambda c: (people[c], words[c], c))
+    shortest = min(options, key=lambda c: (words[c], people[c], c))
+    long = words[smallest] > words[shortest] and words[smallest][-1] > _SHORT
+    return shortest if long and people[smallest] >= BALANCED * data.total else smallest
 
 
 def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterion]:
