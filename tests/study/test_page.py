@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ald.datasets import make_synthetic
+from ald.study import page
 from ald.study.grids import SWEEPS
 from ald.study.page import DISAGREEMENTS, Study, files
 from ald.study.public_tables import PublicTable, Row, Search
@@ -120,3 +121,14 @@ def test_scans_are_named_for_what_they_are() -> None:
     assert "| subset scan (our penalty, untested) |" in page
     assert "practically no penalty and ten starts" in page
     assert "costs 1 unit of the log-likelihood ratio, and there are 100 starts" in page
+
+
+def test_the_published_page_is_that_of_todays_study() -> None:
+    """docs/results.md says how claims are judged, which reference is meant, and shows what today's study shows."""
+    text = (Path(page.__file__).parents[3] / "docs" / "results.md").read_text("utf-8")
+    told = (*page._HOW[1:], *page._JUDGED, page._REFERENCE, page._CONTESTS, page._DATA, page._TREE, page._COUNTED)
+    for sentence in (*told, *(why for _, why in page.DISAGREEMENTS)):
+        assert sentence in text
+    for name in ("fig-tree", "fig-data-1", "fig-data-2", "comparisons.csv"):
+        assert name in text
+    assert "the published list is not reproduced" in text
