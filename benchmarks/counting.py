@@ -130,7 +130,7 @@ def main() -> None:
         for threads in (1, 2):
             Timed.levels = []
             rngs = [np.random.default_rng(seed) for seed in range(TREES)]
-            splitter = Timed.drawn(d1, SAMPLE_SHARE, rngs, threads)
+            splitter = Timed.draw(d1, SAMPLE_SHARE, rngs, threads)
             width = splitter._rows.itemsize * splitter._rows.shape[1]
             grow(splitter, d1.attributes, d1.scores(), RateCounter((SELECTION,), 2), GrowthRules(), rngs)
             print(

@@ -93,7 +93,7 @@ def training(data: AuditData, n: int, leaves: int) -> Callable[[], Any]:
         "num_leaves": leaves,
         "bagging_fraction": SAMPLE_SHARE,
         "bagging_freq": 1,
-        "feature_fraction_bynode": rules.drawn(k) / k,
+        "feature_fraction_bynode": rules.draw(k) / k,
         "min_data_in_leaf": rules.minbucket,
         "feature_pre_filter": False,
         "num_threads": THREADS,

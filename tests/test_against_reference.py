@@ -22,7 +22,7 @@ from scipy.special import chdtr
 from ald._core.exact import moments, scatter
 from ald.assess.assessment import Assessment, Terms, assess, assess_counts
 from ald.data.coded import AuditData
-from ald.data.design import PLAIN
+from ald.data.design import NO_DESIGN
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion, Forest, Node
 from ald.notions import ERROR, NOTIONS, SELECTION, MeanCounter, Measure, RateCounter
@@ -202,7 +202,7 @@ def test_numbers_with_two_values(name: str) -> None:
     root = sample(name)
     low, high = case["two_values"]
     cells = (golden.responses(case) == high).astype(np.uint8)
-    yes_no = Sample(replace(root.data, cells=cells, n_cells=2, design=PLAIN), root.weights)
+    yes_no = Sample(replace(root.data, cells=cells, n_cells=2, design=NO_DESIGN), root.weights)
     assert (low, high) == (0, 1)
     for j in range(len(root.names)):
         assert root.test(j) == yes_no.test(j)

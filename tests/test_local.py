@@ -58,11 +58,11 @@ def test_halves_are_extended_by_what_describes_the_groups() -> None:
 
     new = Derived(attribute=Attribute(name="new", kind="boolean", levels=("False", "True")), codes=first_level)
     proposed = Candidates(criteria=(), tree=(), node=(), derived=(new,))
-    wider = halves.extended([proposed])
+    wider = halves.extend([proposed])
     for half, before in ((wider.d1, halves.d1), (wider.d2, halves.d2)):
         assert half.attributes[number].name == "new"
         assert half.codes[number].tolist() == (before.codes[0] == 0).astype(int).tolist()
-    assert halves.extended([]).d1 is halves.d1
+    assert halves.extend([]).d1 is halves.d1
 
 
 def test_halves_are_seen_with_a_question_in_mind() -> None:

@@ -39,7 +39,7 @@ ELSEWHERE = {
     "remote/engines/duckdb.py": "remote/test_lazy.py",
     "remote/engines/engine.py": "remote/test_lazy.py",
     "remote/engines/folders.py": "remote/engines/test_dask_files.py",
-    "remote/spread.py": "remote/test_distributed.py",
+    "remote/preparing.py": "remote/test_distributed.py",
     "search/forest/counting.py": "search/forest/test_packed.py",
     # The study's own tests run its command.
     "cli/reproduce.py": "study/test_reproduce.py",

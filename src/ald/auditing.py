@@ -12,7 +12,7 @@ from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.data.columns import as_word
 from ald.data.inputs.arrays import place_arrays
-from ald.data.inputs.fingerprint import Seen, seen
+from ald.data.inputs.fingerprint import Seen, note_file
 from ald.data.inputs.joining import match_rows
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import Reading
@@ -137,7 +137,7 @@ def audit_with(
 
     profile, columns: what to count for a law besides.
     """
-    asked = requested(options)
+    asked = read_request(options)
     parts, own = asked.parts, asked.config.split == "own"
     counted = None
     if profile is not None:
@@ -153,7 +153,7 @@ def audit_with(
         query=asked.source.query,
         file=asked.file,
     )
-    files = [each for each in map(seen, parts) if each is not None]
+    files = [each for each in map(note_file, parts) if each is not None]
     name = " and ".join(os.path.basename(each.path) for each in files) if len(files) == len(parts) else None
     return replace(audited, profile=counted, input_name=name)
 
@@ -173,7 +173,7 @@ class Request:
     file: Seen | None = None
 
 
-def requested(options: Mapping[str, Any]) -> Request:
+def read_request(options: Mapping[str, Any]) -> Request:
     """What options ask for, by their keys in the table; those that are missing have their defaults."""
     chosen = {key: option.default for key, option in AUDIT_OPTIONS.items()} | dict(options)
     chosen |= {name: _words(chosen[name]) for name in ("reference", "named_groups")}
@@ -183,13 +183,13 @@ def requested(options: Mapping[str, Any]) -> Request:
     source, split = _source(chosen)
     parts = source.data if split == "own" else (source.data,)
     limit = parse_size(source.memory_limit)
-    file = None if split == "own" else seen(parts[0])
+    file = None if split == "own" else note_file(parts[0])
     if source.engine is not None:
-        from ald.remote.engines.opening import opened
+        from ald.remote.engines.opening import open_with
 
         if chosen["progress"] is not None:
             chosen["progress"]("load", 0.0)
-        parts = tuple(opened(part, source.engine, source.query) for part in parts)
+        parts = tuple(open_with(part, source.engine, source.query) for part in parts)
     columns_of = {role: chosen[role] for role in ROLES}
     parts, columns_of = place_arrays(parts, columns_of)
     if source.attributes_from is not None:

@@ -33,7 +33,7 @@ from ald.search.everyone.rounds import Taken
 from ald.search.everyone.searching import Searched, search_everyone
 from ald.search.everyone.sizes import expected_size, power, size
 from ald.search.giveaways import kept_beside
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 Progress = Callable[[str, float], None]
 
@@ -113,7 +113,7 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
         significant=places,
         details=partial(details_of_everyone, [told[id(one)] for one in chosen], config),
         detectable=_detectable(answered, config),
-        p_any=float(rounded(exp(min(*first, log_p_away))) or 0.0),
+        p_any=float(round_reported(exp(min(*first, log_p_away))) or 0.0),
     )
 
 
@@ -209,7 +209,7 @@ def _tell(chosen: Sequence[_Found], people: Whole, config: AuditConfig, tell: Pr
         own = [one for one in chosen if one.searched is searched]
         search = searched.search
         told = found_again(
-            [(one.criterion, one.strata) for one in own], searched.data, search.rates, search.terms,
+            [(one.criterion, one.strata) for one in own], searched.data, search.rates, search.aim,
             seed=config.seed, threads=people.threads,
         )  # fmt: skip
         again |= {id(one): each for one, each in zip(own, told, strict=True)}

@@ -11,7 +11,7 @@ import numpy as np
 from ald.data.coded import AuditData, merge
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import Leaves, member_mask
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
@@ -25,7 +25,7 @@ from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
 from ald.rows import Whole
-from ald.search.pool import pool_share, pooled
+from ald.search.pool import pool_people, pool_share
 from ald.search.proposing import propose_groups
 
 
@@ -56,7 +56,7 @@ class LocalRows:
     def why_halves(self) -> str:
         return ""
 
-    def whole(self) -> Whole:
+    def read_all(self) -> Whole:
         # Shuffles go by the places of rows, which must not depend on the order of the input.
         return Whole(data=merge(self.prepared.whole), strata=self.prepared.strata, threads=self.threads)
 
@@ -111,13 +111,13 @@ class LocalHalves:
         d1 = question.view(self.d1)
         return propose_groups(d1, question, self.config, rngs, self.threads, progress, self.memory_limit)
 
-    def extended(self, proposed: Sequence[Candidates]) -> LocalHalves:
+    def extend(self, proposed: Sequence[Candidates]) -> LocalHalves:
         derived = [new for one in proposed for new in one.derived]
-        return replace(self, d1=extended(self.d1, derived), d2=extended(self.d2, derived))
+        return replace(self, d1=extend_data(self.d1, derived), d2=extend_data(self.d2, derived))
 
     def view_d1(self, question: Question) -> AuditData:
         share = pool_share(len(self.d1.cells), self.d1.total)
-        return pooled(question.view(self.d1), share, self.config.seed)
+        return pool_people(question.view(self.d1), share, self.config.seed)
 
     def view_d2(self, question: Question) -> LocalD2:
         return LocalD2(question.view(self.d2))

@@ -20,12 +20,12 @@ from ald.assess.power import Detectable, detectable
 from ald.data.coded import AuditData, weighted_bincount
 from ald.data.columns import Column, as_word
 from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, weights_kind
-from ald.data.inputs.addresses import is_address, masked
+from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load_or_leave
 from ald.data.outcomes import counted_value, some
-from ald.data.prepare import LeftOut, judged, prepare, with_kinds
+from ald.data.prepare import LeftOut, judge_column, prepare, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, shorten, shown
@@ -73,9 +73,11 @@ def look(
     table = _load(source)
     if table.rows == 0:
         raise InputError(f"{table.source} has no rows")
-    guess = _asked(table, favourable, outcome=outcome, prediction=prediction, truth=truth) or audited_columns(table)
+    guess = _read_options(table, favourable, outcome=outcome, prediction=prediction, truth=truth) or audited_columns(
+        table
+    )
     left_out, hints = _left_out(table, guess)
-    warnings, prepared = _prepared(table, guess)
+    warnings, prepared = _prepare(table, guess)
     telling = [] if guess is None or prepared is None else _telling(prepared, guess)
     parts = tuple(_parts(table, guess, hints, telling))
     chosen = _options(table, guess, telling)
@@ -103,9 +105,9 @@ def _load(source: Source) -> Table:
     """All columns, if they fit."""
     data = source.data
     if source.engine is not None:
-        from ald.remote.engines.opening import opened
+        from ald.remote.engines.opening import open_with
 
-        data = opened(data, source.engine, source.query)
+        data = open_with(data, source.engine, source.query)
     kinds = source.kinds or {}
     reading = Reading(kinds=kinds, memory_limit=parse_size(source.memory_limit), query=source.query)
     found = load_or_leave(data, None, reading)
@@ -117,7 +119,7 @@ def _load(source: Source) -> Table:
     return with_kinds(found, kinds)
 
 
-def _asked(table: Table, favourable: Any, **columns: str | None) -> Guess | None:
+def _read_options(table: Table, favourable: Any, **columns: str | None) -> Guess | None:
     """What the user says that the audit is about; None if nothing was said."""
     if not any(columns.values()):
         if favourable is not None:
@@ -173,7 +175,7 @@ def _left_out(table: Table, guess: Guess | None) -> tuple[tuple[LeftOut, ...], d
     hints: dict[str, str] = {}
     for name, column in table.columns.items():
         if guess is None or name not in guess.parts.values():
-            reason, hint = judged(column, table.counts, table.rows)
+            reason, hint = judge_column(column, table.counts, table.rows)
             out += [LeftOut(name=name, reason=reason)] if reason else []
             hints |= {name: hint} if hint else {}
     return tuple(out), hints
@@ -220,14 +222,14 @@ def _telling(prepared: AuditData, guess: Guess) -> list[str]:
     return [prepared.attributes[condition.attribute].name for (condition,) in found]
 
 
-def _prepared(table: Table, guess: Guess | None) -> tuple[tuple[str, ...], AuditData | None]:
+def _prepare(table: Table, guess: Guess | None) -> tuple[tuple[str, ...], AuditData | None]:
     """What an audit would say of the data, and the data as it would see it; None if it would refuse."""
     if guess is None:
         return ("no column has two values, so that none can be the outcome: make a yes/no column",), None
     try:
         prepared = prepare(
             table,
-            _roles(replace(guess, favourable=_counted(table, guess))),
+            _roles(replace(guess, favourable=_counting_value(table, guess))),
             OUTCOME_CELLS if guess.outcome else CELLS,
             look_at_order=True,
         )
@@ -236,7 +238,7 @@ def _prepared(table: Table, guess: Guess | None) -> tuple[tuple[str, ...], Audit
     return prepared.summary.warnings, prepared.data
 
 
-def _counted(table: Table, guess: Guess) -> str:
+def _counting_value(table: Table, guess: Guess) -> str:
     """The value that counts; where the user has to say which one does, any: as many people are told apart."""
     first = _first(table, guess)
     return guess.favourable or counted_value(first) or next(iter(first.words()), "")
@@ -291,7 +293,7 @@ def _command(source: Source, options: dict[str, Any]) -> str:
     """The next step on the command line."""
     if not isinstance(source.data, (str, os.PathLike)):
         return ""
-    words = ["ald", "audit", _named(source.data)]
+    words = ["ald", "audit", _name_source(source.data)]
     for name in ("query", "engine", "memory_limit"):
         value = getattr(source, name)
         words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
@@ -310,14 +312,14 @@ def _as_csv(name: str) -> str:
 
 def _python(source: Source, options: dict[str, Any]) -> str:
     """The next step in Python."""
-    first = repr(_named(source.data)) if isinstance(source.data, (str, os.PathLike)) else "data"
+    first = repr(_name_source(source.data)) if isinstance(source.data, (str, os.PathLike)) else "data"
     reading = [f"{name}={getattr(source, name)!r}" for name in READING if getattr(source, name) is not None]
     if reading:
         first = f"ald.source({', '.join([first, *reading])})"
     return f"ald.audit({', '.join([first, *(f'{name}={value!r}' for name, value in options.items())])})"
 
 
-def _named(data: str | os.PathLike[str]) -> str:
+def _name_source(data: str | os.PathLike[str]) -> str:
     """The file, or the address of a database without its password."""
     text = os.fspath(data)
-    return masked(text) if is_address(text) else text
+    return mask_secrets(text) if is_address(text) else text

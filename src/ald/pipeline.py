@@ -24,7 +24,7 @@ from ald.data.table import Table
 from ald.errors import SettingError
 from ald.everyone import Answered, Listed, list_all, search_all
 from ald.groups.criterion import Criterion
-from ald.groups.language import mentioned
+from ald.groups.language import find_mentioned
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.groups.wording import readable
@@ -48,7 +48,7 @@ from ald.search.pool import pool_note
 from ald.search.proposing import why_none
 
 if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
+    from ald.remote.lazy import RemoteTable
 
 Progress = Callable[[str, float], None]
 # With split="auto" people are split from more people times attributes on.
@@ -73,7 +73,7 @@ def run(
         named = rows.assess_named(asked)
         mode = decide(rows, config)
         if mode.is_everyone:
-            whole = rows.whole()
+            whole = rows.read_all()
             answered = search_all(whole, asked, config, say)
             listed = list_all(whole, answered, config, say)
             return report_everyone(rows, asked, answered, named, listed, config, say)
@@ -139,11 +139,11 @@ def read(
     memory_limit: int | None = None,
     query: str | None = None,
     threads: int = 1,
-) -> tuple[Table | Spread, IntArray | None]:
+) -> tuple[Table | RemoteTable, IntArray | None]:
     """The data as one table, and where it came as two data sets, which half every row belongs to."""
     words = [*([config.reference] if config.reference_kind == "group" else []), *config.named_groups]
     needed = None if words else roles.needed
-    reading = reading_of(roles, mentioned(words), memory_limit, query, threads, search=config.searches)
+    reading = reading_of(roles, find_mentioned(words), memory_limit, query, threads, search=config.searches)
     if config.split == "own":
         table, half = load_halves(data, needed, reading)
         return with_kinds(table, roles.kinds, roles.taken), half
@@ -204,7 +204,7 @@ def grow(
 
         progress(0.0)
         proposals.append((question, *halves.propose(question, seed.spawn(config.trees), progress)))
-    return Grown(halves=halves.extended([proposed for *_, proposed in proposals]), proposals=tuple(proposals))
+    return Grown(halves=halves.extend([proposed for *_, proposed in proposals]), proposals=tuple(proposals))
 
 
 def assess_groups(grown: Grown, config: AuditConfig, tell: Progress) -> list[Answer]:
@@ -275,7 +275,7 @@ def report(
             giveaways=(),
             groups=(),
             named_groups=named,
-            forest=Forest.joined([], len(asked[0].cell_names)),
+            forest=Forest.concatenate([], len(asked[0].cell_names)),
             detectable=(),
             p_any=1.0,
             _details=Details(),
@@ -293,7 +293,7 @@ def report(
         stability=rows.stability(halvings),
         searched=listed_in_d1(first, in_d1),
     )
-    groups = results.listed()
+    groups = results.list_findings()
     summary = _with_warnings(_with_halves(rows.summary, first, config), (*groups, *named), config)
     details = rows.details(first)
     say("rank", 1.0)
@@ -339,7 +339,7 @@ def report_everyone(
         giveaways=listed.giveaways,
         groups=listed.groups,
         named_groups=named,
-        forest=Forest.joined([], len(answered[0][0].cell_names)),
+        forest=Forest.concatenate([], len(answered[0][0].cell_names)),
         detectable=listed.detectable,
         p_any=listed.p_any,
         _gaps=rows.gaps(asked),
@@ -363,7 +363,7 @@ def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> D
     """The summary with the sizes of both halves, and a warning where nothing could be tested."""
     strata = None if split.strata is None else len(split.strata)
     part = pool_note(len(split.d1.cells), config)
-    warnings = (*summary.warnings, *part, *untested(split, config), *skipped(split))
+    warnings = (*summary.warnings, *part, *explain_untested(split, config), *skipped(split))
     summary = replace(summary, rows_search=split.d1.total, rows_assess=split.d2.total, strata=strata, warnings=warnings)
     if split.d1.design.clusters is None or split.d2.design.clusters is None:
         return summary
@@ -394,7 +394,7 @@ def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
     return tuple(out)
 
 
-def untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:
+def explain_untested(split: Halving, config: AuditConfig) -> tuple[str, ...]:
     """Per question of which no group could be tested, a sentence that says why."""
     return tuple(
         f"no group could be tested{_about(answer.question, config)}: {_why(split.d1, answer, config)}"

@@ -170,7 +170,7 @@ def count_profile(
     names = list(columns)
     pairs = _pairs(name, names)
     tables = tuple(
-        _counted(prepared.data, positions, tuple(names[i] for i in positions))
+        _count_categories(prepared.data, positions, tuple(names[i] for i in positions))
         for positions in (*((i,) for i in range(len(names))), *pairs)
     )
     return Profile(name=name, columns=columns, tables=tables)
@@ -183,7 +183,7 @@ def _pairs(profile: str, names: Sequence[str]) -> list[tuple[int, ...]]:
     return list(combinations(range(len(names)), 2)) if PROFILES[profile] is not None else []
 
 
-def _counted(data: AuditData, positions: Sequence[int], roles: tuple[str, ...]) -> CategoryTable:
+def _count_categories(data: AuditData, positions: Sequence[int], roles: tuple[str, ...]) -> CategoryTable:
     """The people and the selected of every combination that occurs, in the order of the levels."""
     rates = RateCounter([SELECTION], data.n_cells)
     by_cell = np.zeros((len(data.cells), data.n_cells), dtype=np.int64)

@@ -24,7 +24,7 @@ class Scores:
     log_p_adjusted: FloatArray
 
 
-def joined(assessments: Sequence[Assessment], adjustment: str) -> Scores:
+def join_assessments(assessments: Sequence[Assessment], adjustment: str) -> Scores:
     """The candidates of several assessments one after the other, corrected together."""
     magnitude, log_p = (np.concatenate([getattr(one, name) for one in assessments]) for name in ("magnitude", "log_p"))
     return Scores(magnitude=magnitude, log_p=log_p, log_p_adjusted=adjust(log_p, adjustment))

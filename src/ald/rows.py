@@ -51,7 +51,7 @@ class Rows(Protocol):
     def why_halves(self) -> str:
         """Why these rows can only be searched and tested in halves; empty if they need not be."""
 
-    def whole(self) -> Whole:
+    def read_all(self) -> Whole:
         """All rows, to be searched and tested without halves."""
 
     def halves(self, seed: np.random.SeedSequence) -> Halves:
@@ -87,7 +87,7 @@ class Halves(Protocol):
     ) -> tuple[Forest, Candidates]:
         """A forest on D1, a tree per seed, and the groups to test that it leads to."""
 
-    def extended(self, proposed: Sequence[Candidates]) -> Halves:
+    def extend(self, proposed: Sequence[Candidates]) -> Halves:
         """The halves with the attributes that were made to describe these groups."""
 
     def view_d1(self, question: Question) -> AuditData:

@@ -7,7 +7,7 @@ import pytest
 
 from ald.baselines.gerrymandering import audit_rate, features, search
 from ald.baselines.interface import Search
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import member_mask
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from tests.coded import PARITY, coded
@@ -26,7 +26,7 @@ def agreement(mask: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> float:
 
 def first_group(data: object, rates: RateCounter) -> np.ndarray:
     found = search(Search(data=data, rates=rates))  # type: ignore[arg-type]
-    return member_mask(found.criteria[0], extended(data, found.derived))  # type: ignore[arg-type]
+    return member_mask(found.criteria[0], extend_data(data, found.derived))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rate", [0.9, 0.1])

@@ -9,9 +9,9 @@ import pytest
 
 import ald
 from ald.baselines import SYSTEMS, get_system
-from ald.baselines.interface import Search, propose, proposed
+from ald.baselines.interface import Search, propose, propose_ranked
 from ald.datasets import make_synthetic
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import count_members
 from ald.groups.rules import decode
 from tests.coded import PARITY, coded
@@ -30,8 +30,8 @@ def test_proposals_are_ranked_and_real(method: str) -> None:
     assert found.criteria
     assert list(found.score) == sorted(found.score, reverse=True)
     assert len(set(found.criteria)) == len(found.criteria) == len(found.score)
-    candidates, _ = proposed(found, data)
-    sizes = count_members(candidates.criteria, extended(data, found.derived)).sum(axis=1)
+    candidates, _ = propose_ranked(found, data)
+    sizes = count_members(candidates.criteria, extend_data(data, found.derived)).sum(axis=1)
     assert (sizes > 0).all()
     assert (sizes < data.total).all()
 
@@ -41,7 +41,7 @@ def test_trees_show_the_proposals(method: str) -> None:
     """Every proposal is a node of the forest, whose people on D1 are those of the criterion."""
     data = coded(people(900))
     candidates, forest = propose(method, data, PARITY, np.random.default_rng(0), alpha=0.1)
-    whole = extended(data, candidates.derived)
+    whole = extend_data(data, candidates.derived)
     paths = forest.criteria([attribute.size for attribute in whole.attributes])
     at = {key: i for i, key in enumerate(zip(forest.tree.tolist(), forest.node.tolist(), strict=True))}
     assert candidates.criteria

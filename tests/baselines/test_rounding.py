@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ald.baselines.rounding import rounded_view
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import member_mask
 from tests.coded import coded
 
@@ -41,7 +41,9 @@ def test_other_levels_are_those_of_the_rounded_attribute() -> None:
     chosen[X] = (0, 2)
     criterion = view.criterion(chosen)
     assert [condition.levels for condition in criterion] == [(0, 2)]
-    assert np.array_equal(member_mask(criterion, extended(DATA, view.derived())), np.isin(view.data.codes[X], [0, 2]))
+    assert np.array_equal(
+        member_mask(criterion, extend_data(DATA, view.derive_attributes())), np.isin(view.data.codes[X], [0, 2])
+    )
 
 
 def test_all_levels_are_no_condition() -> None:

@@ -113,9 +113,9 @@ def test_score_of_one_level() -> None:
 
 def words(request: Search) -> list[str]:
     found = search(request)
-    from ald.groups.derived import extended
+    from ald.groups.derived import extend_data
 
-    attributes = extended(request.data, found.derived).attributes
+    attributes = extend_data(request.data, found.derived).attributes
     return [str(decode(criterion, attributes)) for criterion in found.criteria]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import ald
 import ald.report.words
-from ald.report.words import signed
+from ald.report.words import format_signed
 from tests.flat import audit_flat
 from tests.tables import decisions, people, write_csv
 
@@ -226,7 +226,7 @@ class TestNamedGroups:
         (found,) = ald.audit(file, search="none", named_groups="sex = F", outcome="y").named_groups
         assert result.code == 0
         told = " ".join(result.out.split())
-        assert f"Named group sex = F: {signed(found.psi)} points" in told
+        assert f"Named group sex = F: {format_signed(found.psi)} points" in told
         assert f"({found.size:,} people, tested on all data)" in told
         assert "trees" not in result.out
 

@@ -72,7 +72,7 @@ def wait(*args, **options):
     Path({str(started)!r}).touch()
     time.sleep(60)
 ald.data.inputs.reading.Reading.is_large = lambda self, rows, columns: True
-ald.data.inputs.files.reduced = wait
+ald.data.inputs.files.reduce_relation = wait
 from ald.cli.main import main
 sys.argv = ["ald", "audit", {str(data)!r}, "--outcome", "y"]
 main()

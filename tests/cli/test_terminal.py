@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ald
-from ald.report.words import p_value, signed, unsigned
+from ald.report.words import format_signed, p_value, unsigned
 from tests.cli.running import python_m_ald
 from tests.tables import hostile, write_csv
 
@@ -64,6 +64,6 @@ def test_tables_never_cut_a_number(
     assert shown.code == 0
     words = set(re.split(r"\s+", shown.out))
     for finding in audit.groups:
-        assert (signed if notion == "statistical parity" else unsigned)(finding.psi) in words
+        assert (format_signed if notion == "statistical parity" else unsigned)(finding.psi) in words
         assert f"{finding.size:,}" in words
         assert p_value(finding.log10_p_adjusted) in words

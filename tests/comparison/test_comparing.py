@@ -119,10 +119,10 @@ def test_every_number_is_a_direct_count() -> None:
     """If all people are the tested ones, sizes, rates, gaps and changes are exactly those that one counts."""
     columns = models(3000, 5)
     roles = Roles(prediction="old", truth="y")
-    people, _ = comparing._paired(ald.source(columns), roles, "new")
+    people, _ = comparing._pair(ald.source(columns), roles, "new")
     notion = ald.NOTIONS["equalized odds"]
     criteria = [(CodedCondition(0, 0, 0, (0,)),), (CodedCondition(1, 5, 30),)]
-    found, _ = comparing._assessed(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
+    found, _ = comparing._assess_groups(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
     assert len(found) == 2
     for group in found:
         inside = group.criterion.mask(columns)
@@ -281,10 +281,10 @@ def test_intervals_of_small_groups() -> None:
     moved, held, rng = (0.05, 0.0), [], np.random.default_rng(5)
     criteria, notion = [(CodedCondition(0, 0, 0, (0,)),)], ald.NOTIONS["statistical parity"]
     for _ in range(60):
-        people, _ = comparing._paired(
+        people, _ = comparing._pair(
             ald.source(scores(400, 0.05, moved, rng)), Roles(prediction="old", truth="y"), "new"
         )
-        found, _ = comparing._assessed(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
+        found, _ = comparing._assess_groups(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
         for group in found:
             low, high = group.rates[0].interval
             held.append(low <= moved[0] - moved[1] <= high)
@@ -331,7 +331,7 @@ def test_complements_among_people_without_a_value() -> None:
 def test_leaves_of_those_who_do_not_count() -> None:
     """Two leaves that hold everyone who counts for the rate are one finding, whatever other leaves there are."""
     columns = models(6000, 4)
-    people, _ = comparing._paired(ald.source(columns), Roles(prediction="old", truth="y"), "new")
+    people, _ = comparing._pair(ald.source(columns), Roles(prediction="old", truth="y"), "new")
     response = paired_response(ald.NOTIONS["predictive equality"].rates)
     at = [attribute.name for attribute in people.attributes].index("sex")
     women, men = (CodedCondition(at, 0, 0, (0,)),), (CodedCondition(at, 0, 0, (1,)),)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ald
 from ald import ColumnError, InputError
-from ald.data.arrangement import HALF_WORDS, cluster_numbers, marked, own_halves, row_weights
+from ald.data.arrangement import HALF_WORDS, cluster_numbers, mark_rows, own_halves, row_weights
 from ald.data.inputs.sources import load, load_halves
 from ald.data.roles import Roles
 from tests.coded import coded
@@ -226,7 +226,7 @@ def test_marked_rows() -> None:
     """The rows of a group in words are those of its mask."""
     columns = people(200)
     criterion = ald.Criterion.parse("sex = F and age > 40", columns)
-    found = marked(load(columns), criterion, np.ones(200, np.int64), "reference")
+    found = mark_rows(load(columns), criterion, np.ones(200, np.int64), "reference")
     assert found.tolist() == criterion.mask(columns).tolist()
 
 
@@ -242,4 +242,4 @@ def test_nobody_and_everyone(words: str, problem: str) -> None:
     """A group that is empty or everyone cannot be compared with anyone."""
     columns = people(200)
     with pytest.raises(InputError, match=problem):
-        marked(load(columns), ald.Criterion.parse(words, columns), np.ones(200, np.int64), "named group")
+        mark_rows(load(columns), ald.Criterion.parse(words, columns), np.ones(200, np.int64), "named group")

@@ -20,7 +20,7 @@ from ald.data.coded import (
     attribute_of,
     encode,
     merge,
-    numbered,
+    number_values,
     weighted_bincount,
 )
 from ald.data.columns import compact, from_levels, from_numbers
@@ -308,7 +308,7 @@ def test_numbered(values: list[int]) -> None:
     """Integers are numbered as NumPy's unique does it, dense ones and sparse ones."""
     array = np.array(values, dtype=np.int64)
     distinct, numbers = np.unique(array, return_inverse=True)
-    found = numbered(array)
+    found = number_values(array)
     assert (found[0].tolist(), found[1].tolist()) == (distinct.tolist(), numbers.tolist())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.data.design import PLAIN, Design
+from ald.data.design import NO_DESIGN, Design
 from tests.coded import coded
 
 FULL = Design(
@@ -29,8 +29,8 @@ def test_some_rows() -> None:
         [False, True],
         [True, False],
     ]
-    assert list(PLAIN.take(np.array([0])).arrays()) == []
-    assert PLAIN.take(np.array([0])).named == ()
+    assert list(NO_DESIGN.take(np.array([0])).arrays()) == []
+    assert NO_DESIGN.take(np.array([0])).named == ()
 
 
 def test_parts_number_values() -> None:

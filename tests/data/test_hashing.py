@@ -253,4 +253,4 @@ def test_codes_must_fit_their_numbers() -> None:
     ):
         with pytest.raises(ValueError, match="do not fit"):
             wrong()
-    assert hashing.summed([], 2).tolist() == [0, 0]
+    assert hashing.sum_by_key([], 2).tolist() == [0, 0]

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from ald._core import kernels
 from ald.data import packing
-from ald.data.packing import Layout
+from ald.data.packing import WordLayout
 from tests.coded import coded
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 250), st.integers(1, 2**31))
 def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, most: int) -> None:
     """Every code has bits of its own, above those of the cell and below those of people; no word is left empty."""
-    layout = Layout.of(largest, n_cells, most)
+    layout = WordLayout.of(largest, n_cells, most)
     assert 1 << layout.cell_bits >= n_cells
     used: dict[int, int] = {}
     for code, word, shift in zip(largest, layout.word.tolist(), layout.shift.tolist(), strict=True):

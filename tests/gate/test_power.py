@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ald.auditing import Request, requested
+from ald.auditing import Request, read_request
 from ald.data.inputs.sources import load
 from ald.gate import power
 from ald.gate.power import Power, _draw_group, _without_disparity, simulate_power
@@ -15,7 +15,7 @@ from tests.gate.people import decisions, predictions
 
 
 def request(data: Any, **options: Any) -> Request:
-    return requested({"data": data, **options})
+    return read_request({"data": data, **options})
 
 
 def test_a_disparity_is_planted_and_nothing_else() -> None:

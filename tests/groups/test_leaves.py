@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ald.groups.leaves import LeafCriteria, named
+from ald.groups.leaves import LeafCriteria, name_levels
 from ald.groups.rules import complexity, simplicity
 from ald.groups.tree import CodedCriterion, Forest, Sides
 from ald.notions import SELECTION, RateCounter
@@ -36,7 +36,7 @@ def distinct(forest: Forest, sizes: list[int], present: dict[int, list[int]]) ->
     found: dict[CodedCriterion, int] = {}
     for i in np.flatnonzero(forest.is_leaf).tolist():
         if paths[i]:
-            found.setdefault(named(paths[i], present), i)
+            found.setdefault(name_levels(paths[i], present), i)
     return found
 
 
@@ -88,5 +88,5 @@ def test_sides_are_a_mapping(sides: dict[int, tuple[tuple[int, ...], tuple[int, 
 def test_sides_are_joined_under_other_numbers() -> None:
     """Two sets of sides become one, in the order of their new numbers."""
     first, second = Sides.of({0: ((1,), (2,)), 3: ((0,), (1, 2))}), Sides.of({1: ((0, 2), (1,))})
-    joined = Sides.joined([first, second], [np.array([5, 9]), np.array([7])])
+    joined = Sides.concatenate([first, second], [np.array([5, 9]), np.array([7])])
     assert joined.as_dict() == {5: ((1,), (2,)), 7: ((0, 2), (1,)), 9: ((0,), (1, 2))}

@@ -26,14 +26,14 @@ from ald.remote.counting import (
     people_along,
 )
 from ald.remote.engines.arrow import sum_by_key
-from ald.remote.engines.blocks import Layout
+from ald.remote.engines.blocks import KeyLayout
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import GrowthRules
-from ald.search.pool import pooled
+from ald.search.pool import pool_people
 
-LAYOUT = Layout(
+LAYOUT = KeyLayout(
     attributes=(
         Attribute(name="a", kind="numeric", values=np.arange(300.0)),
         Attribute(name="b", kind="nominal", levels=("x", "y", "z")),
@@ -56,11 +56,11 @@ class Parts:
     def __init__(self, blocks: Sequence[Sequence[bytes]]) -> None:
         self.blocks, self.jobs = blocks, 0
 
-    def summed(self, function: Callable[[Sequence[bytes]], Any], width: int) -> tuple[IntArray, IntArray]:
+    def sum_by_key(self, function: Callable[[Sequence[bytes]], Any], width: int) -> tuple[IntArray, IntArray]:
         self.jobs += 1
         return sum_by_key([function(part) for part in self.blocks], width)
 
-    def gathered(self, function: Callable[[Sequence[bytes]], Any]) -> list[Any]:
+    def gather(self, function: Callable[[Sequence[bytes]], Any]) -> list[Any]:
         return [function(part) for part in self.blocks]
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def rows(n: int = 5000) -> AuditData:
 def parts(request: pytest.FixtureRequest) -> Parts:
     """The rows in partitions of several blocks each, and one that is empty."""
     data = rows()
-    keys = LAYOUT.packed(data.codes, data.cells, np.zeros(len(data.cells)))
+    keys = LAYOUT.pack(data.codes, data.cells, np.zeros(len(data.cells)))
     place = np.arange(len(keys)) % (2 * request.param)
     blocks = [LAYOUT.block(keys[place == i], data.counts[place == i]) for i in range(2 * request.param)]
     return Parts([*(blocks[i : i + 2] for i in range(0, len(blocks), 2)), []])
@@ -125,26 +125,26 @@ def test_members(parts: Parts) -> None:
     leaves = candidates(forest, d1).leaves
     assert leaves is not None
     expected = leaves.count(d2)
-    at, counts = parts.summed(CountMembers(partition=PARTITION, leaves=leaves), 2)
+    at, counts = parts.sum_by_key(CountMembers(partition=PARTITION, leaves=leaves), 2)
     assert (counts == expected[at]).all()
     assert expected.sum() == counts.sum()
 
     masks = [member_mask(criterion, d2) for criterion in CRITERIA]
-    patterns, counts = parts.summed(CountPatterns(partition=PARTITION, criteria=CRITERIA), 2)
+    patterns, counts = parts.sum_by_key(CountPatterns(partition=PARTITION, criteria=CRITERIA), 2)
     for i, mask in enumerate(reversed(masks)):
         assert counts[(patterns >> i) & 1 == 1].sum() == d2.counts[mask].sum()
     assert counts.sum() == d2.total
-    first, _ = parts.summed(CountPatterns(partition=PARTITION, criteria=CRITERIA[:1]), 2)
+    first, _ = parts.sum_by_key(CountPatterns(partition=PARTITION, criteria=CRITERIA[:1]), 2)
     job = CountPatterns(partition=PARTITION, criteria=CRITERIA[1:], known=((CRITERIA[:1], first),))
-    in_rounds = parts.summed(job, 2)
+    in_rounds = parts.sum_by_key(job, 2)
     assert [part.tolist() for part in in_rounds] == [patterns.tolist(), counts.tolist()]
 
-    _, shared = parts.summed(CountShared(partition=PARTITION, pairs=((CRITERIA[0], CRITERIA[1]),)), 3)
+    _, shared = parts.sum_by_key(CountShared(partition=PARTITION, pairs=((CRITERIA[0], CRITERIA[1]),)), 3)
     both = d2.counts[masks[0] & masks[1]].sum()
     assert shared.tolist() == [[d2.counts[masks[0]].sum(), d2.counts[masks[1]].sum(), both]]
 
     pairs = ((0, CRITERIA[1]), (1, ()))
-    keys, counts = parts.summed(CountAlong(partition=PARTITION, pairs=pairs, stride=301), 2)
+    keys, counts = parts.sum_by_key(CountAlong(partition=PARTITION, pairs=pairs, stride=301), 2)
     first = keys < 301
     table = people_along(d2, 0, CRITERIA[1])
     assert (table[keys[first]] == counts[first]).all()
@@ -156,7 +156,7 @@ def test_members(parts: Parts) -> None:
 def test_the_pool(parts: Parts, share: float) -> None:
     """The pool is a part of D1 in canonical order, the same however rows are parted."""
     d1, _ = rows().halves(np.random.default_rng(5))
-    expected = pooled(d1, share, 7)
+    expected = pool_people(d1, share, 7)
     found = draw_pool(parts, PARTITION, share, 7)
     assert [code.tolist() for code in found.codes] == [code.tolist() for code in expected.codes]
     assert found.cells.tolist() == expected.cells.tolist()

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import ald
 from ald import Audit
 from ald.report.html import to_html
-from ald.report.markup import shown
+from ald.report.markup import drop_unseen
 from ald.report.summary.report import CANDIDATES
-from ald.report.words import shortened
+from ald.report.words import shorten
 from tests.tables import decisions, hostile, people, public_data
 
 NASTY = [
@@ -110,13 +110,13 @@ def test_every_finding_is_told(audit: Audit) -> None:
     text = " ".join(words(page.find("body")).split())  # type: ignore[arg-type]
     report = audit.report()
     for sentence in (report.headline, *report.lead, report.limitation):
-        assert shown(sentence) in text
+        assert drop_unseen(sentence) in text
     for card in report.cards:
-        assert all(shown(sentence) in text for sentence in card.sentences)
-        assert shown(card.pandas) in text
+        assert all(drop_unseen(sentence) in text for sentence in card.sentences)
+        assert drop_unseen(card.pandas) in text
     for section in report.sections:
         assert section.title in text
-        assert all(shown(paragraph) in text for paragraph in section.paragraphs)
+        assert all(drop_unseen(paragraph) in text for paragraph in section.paragraphs)
 
 
 def test_every_picture_has_words_and_numbers(audit: Audit) -> None:
@@ -191,7 +191,7 @@ def test_hostile_names_and_levels(word: str) -> None:
     assert audit.groups
     html = audit.to_html()
     assert_inert(html)
-    assert shown(shortened(str(audit.groups[0].criterion), 240)) in words(page_of(html))
+    assert drop_unseen(shorten(str(audit.groups[0].criterion), 240)) in words(page_of(html))
     assert embedded(page_of(html))["groups"][0]["conditions"][0]["attribute"] == word
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ald.report.layout import lines_of, with_headers
-from ald.report.model import Column, Entry, Table
+from ald.report.model import Entry, Grid, Heading
 
 
-def table(*names: str, rates: int = 1) -> Table:
+def table(*names: str, rates: int = 1) -> Grid:
     """A table of groups with their people, some rates and a gap."""
     columns = (
-        Column(key="criterion", header="group", is_number=False),
-        Column(key="people", header="people"),
-        *(Column(key=f"r{i} in / out", header=f"r{i} in / out") for i in range(rates)),
-        Column(key="psi", header="gap"),
+        Heading(key="criterion", header="group", is_number=False),
+        Heading(key="people", header="people"),
+        *(Heading(key=f"r{i} in / out", header=f"r{i} in / out") for i in range(rates)),
+        Heading(key="psi", header="gap"),
     )
     rows = tuple(
         (
@@ -25,7 +25,7 @@ def table(*names: str, rates: int = 1) -> Table:
         )
         for number, name in enumerate(names, 1000)
     )
-    return Table(caption="", columns=columns, rows=rows)
+    return Grid(caption="", columns=columns, rows=rows)
 
 
 def test_what_fits_is_one_line_per_row() -> None:
@@ -76,5 +76,5 @@ def test_a_long_name_is_cut_where_rows_are_lines() -> None:
 
 def test_empty_entries_have_no_header() -> None:
     """Entries in running text have their headers; empty ones are left out."""
-    columns = [Column(key="a", header="a"), Column(key="b", header="b")]
+    columns = [Heading(key="a", header="a"), Heading(key="b", header="b")]
     assert with_headers(columns, [Entry(text="1"), Entry(text="")]) == "a 1"

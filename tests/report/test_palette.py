@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ald.report.palette import DARK, LIGHT, STEPS, Scale, resolved
+from ald.report.palette import DARK, LIGHT, STEPS, Scale, resolve_colours
 from ald.report.svg import style_sheet
 
 PALETTES = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
@@ -53,7 +53,7 @@ def test_both_palettes_have_the_same_names() -> None:
     """Whatever has a colour has one in the light and one in the dark; the pictures use no other."""
     assert list(LIGHT) == list(DARK)
     assert set(re.findall(r"var\(--([\w-]+)\)", style_sheet())) <= set(LIGHT)
-    assert "var(" not in resolved(style_sheet(), LIGHT)
+    assert "var(" not in resolve_colours(style_sheet(), LIGHT)
 
 
 @pytest.mark.parametrize("largest", [0.0, 0.004, 0.07, 0.31, 0.49, 0.5, 1.0])

@@ -17,7 +17,7 @@ import ald
 from ald import Audit
 from ald.groups.criterion import visible
 from ald.report import pdf
-from ald.report.words import shortened
+from ald.report.words import shorten
 from tests.tables import decisions, hostile, people
 
 needs_pdftotext = pytest.mark.skipif(
@@ -163,7 +163,7 @@ def test_endless_names() -> None:
     document = _compiled(name, "a")
     text = text_of(document)
     assert name in text
-    assert squeezed(shortened(f"{name} = a", 90)) in text
+    assert squeezed(shorten(f"{name} = a", 90)) in text
     pages = subprocess.run(["pdftotext", "-bbox", "-", "-"], input=document, capture_output=True, check=True)
     ends = [float(end) for end in re.findall(r'xMax="([\d.]+)"', pages.stdout.decode())]
     assert max(ends) <= 595.3  # the width of A4

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ald.errors import SettingError
 from ald.report.markup import element
-from ald.report.svg import Axis, Picture, fitted, path, picture, round_ticks, standalone
+from ald.report.svg import Axis, Picture, fit_text, path, picture, round_ticks, standalone
 
 
 @given(st.floats(-1, 1), st.floats(1e-6, 2), st.integers(3, 8))
@@ -37,9 +37,9 @@ def test_axis() -> None:
 
 def test_fitted() -> None:
     """Text is cut in its middle where there is no room, and never to nothing."""
-    assert fitted("short", 200) == "short"
-    assert len(fitted("x" * 5000, 200)) < 40
-    assert fitted("abcdef", 0) == "a…f"
+    assert fit_text("short", 200) == "short"
+    assert len(fit_text("x" * 5000, 200)) < 40
+    assert fit_text("abcdef", 0) == "a…f"
 
 
 def test_pictures_have_words() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ald
 from ald import Audit, Notion, Rate
 from ald.report.summary.sentences import LIMITATION
-from ald.report.words import interval, percent, plain, signed
+from ald.report.words import format_signed, interval, percent, plain
 from tests.tables import decisions, hostile, people
 
 UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -81,6 +81,6 @@ def test_nothing_found() -> None:
 
 def test_numbers_in_words() -> None:
     """Undefined numbers are called so."""
-    assert (signed(0.1234), signed(None)) == ("+12.3", "undefined")
+    assert (format_signed(0.1234), format_signed(None)) == ("+12.3", "undefined")
     assert (plain(1.5, 1), plain(None), percent(0.5), percent(None)) == ("1.5", "undefined", "50.0%", "undefined")
     assert (interval((0.1, 0.2)), interval((None, 0.2))) == ("10.0 to 20.0", "undefined")

@@ -12,7 +12,7 @@ from ald.data.coded import as_counts
 from ald.groups.rules import candidates, decode
 from ald.notions import NOTIONS, RateCounter
 from ald.search.adapting import design_effect
-from ald.search.giveaways import ERRORS, LEFT, PER_LEVEL, errors_of_guessing, giveaways, judged, renumbered, without
+from ald.search.giveaways import ERRORS, LEFT, PER_LEVEL, errors_of_guessing, giveaways, judge_tables, renumber, without
 from tests.coded import PARITY, coded, forest_of
 
 
@@ -178,7 +178,7 @@ def test_counts_are_enough() -> None:
         table = np.zeros((attribute.size + 1, 2), np.int64)
         np.add.at(table, (codes, data.cells), data.counts)
         tables.append(table)
-    assert judged(data.attributes, tables, PARITY, errors_of_guessing(data, PARITY)) == giveaways(data, PARITY)
+    assert judge_tables(data.attributes, tables, PARITY, errors_of_guessing(data, PARITY)) == giveaways(data, PARITY)
 
 
 def names(criteria: Sequence[Any], data: Any) -> list[str]:
@@ -197,7 +197,7 @@ def test_what_is_found_without_a_column_has_the_numbers_of_the_whole_data() -> N
     assert [attribute.name for attribute in fewer.attributes] == ["a", "b"]
     forest = forest_of(fewer, PARITY)
     found = candidates(forest, fewer)
-    whole_forest, whole = renumbered(forest, found, data, away)
+    whole_forest, whole = renumber(forest, found, data, away)
     assert names(whole.criteria, data) == names(found.criteria, fewer)
     assert whole.giveaways == away
     assert (whole_forest.attribute[forest.attribute >= 0] == forest.attribute[forest.attribute >= 0] + 1).all()

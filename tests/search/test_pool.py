@@ -10,7 +10,7 @@ import pytest
 from ald.data.coded import Attribute, AuditData
 from ald.options import AuditConfig
 from ald.search import pool
-from ald.search.pool import in_pool, pool_note, pool_share, pooled
+from ald.search.pool import in_pool, pool_note, pool_people, pool_share
 
 
 def rows(n: int = 20_000, each: int = 1) -> AuditData:
@@ -32,14 +32,14 @@ def test_everyone_chooses_unless_they_are_very_many() -> None:
     assert pool_share(pool.MOST_ROWS, 10**12) == 1.0
     assert pool_share(pool.MOST_ROWS + 1, 4 * pool.MOST_ROWS) == 0.25
     data = rows(each=3)
-    assert pooled(data, 1.0, 0) is data
+    assert pool_people(data, 1.0, 0) is data
 
 
 @pytest.mark.parametrize("each", [1, 3])
 def test_a_part_is_drawn_person_by_person(each: int) -> None:
     """About the share of people, others with another seed, and those that the row says they are."""
     data = rows(each=each)
-    found = pooled(data, 0.2, 5)
+    found = pool_people(data, 0.2, 5)
     assert abs(found.total - 0.2 * data.total) < 4 * np.sqrt(0.16 * data.total)
     assert found.counts.sum() == in_pool(data, 0.2, 5).sum()
     assert in_pool(data, 0.2, 5).tolist() != in_pool(data, 0.2, 6).tolist()

@@ -21,7 +21,7 @@ from ald.statistics.basics import (
     directed_log_p,
     log1m_exp,
     newcombe,
-    rounded,
+    round_reported,
     t_log_sf,
     wilson,
 )
@@ -173,7 +173,7 @@ def test_log_of_one_minus_p(log_p: float) -> None:
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_reported_numbers(value: float) -> None:
     """Numbers are reported with twelve digits, undefined ones as None."""
-    found = rounded(value)
+    found = round_reported(value)
     assert found == (pytest.approx(value, rel=1e-11) if math.isfinite(value) else None)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 from scipy.stats import fisher_exact, hypergeom, nchypergeom_fisher
 
-from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
+from ald.statistics.exact import exact_interval, exact_log_p, is_small, widen
 
 counts = st.integers(0, 25)
 
@@ -125,7 +125,7 @@ def test_widened_intervals_keep_their_verdict_about_no_difference() -> None:
     rng = np.random.default_rng(8)
     for _ in range(200):
         exact, score = (tuple(np.sort(rng.normal(scale=0.1, size=2))) for _ in range(2))
-        low, high = widened(exact, score)
+        low, high = widen(exact, score)
         assert low <= exact[0]
         assert high >= exact[1]
         assert (low <= 0 <= high) == (exact[0] <= 0 <= exact[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ald.groups.criterion import Criterion, Levels
-from ald.study.location import LOCATED, Task, judged
+from ald.study.location import LOCATED, Task, judge_groups
 from ald.study.systems import COMPARED
 
 
@@ -38,4 +38,4 @@ def test_ages_one_by_one(years: range, expected: bool) -> None:
     """Ages named one by one count as the interval from the lowest to the highest."""
     condition = Levels("age (rounded)", "ordinal", tuple(str(year) for year in years))
     assert LOCATED[1]([Criterion([condition])], 24.0) == expected
-    assert judged(Task(dataset=1), [Criterion([condition])]).strict == expected
+    assert judge_groups(Task(dataset=1), [Criterion([condition])]).strict == expected

@@ -27,7 +27,7 @@ def _module(name: str) -> ModuleType | None:
         return None
 
 
-def _compiled(name: str) -> ModuleType | None:
+def _load_compiled(name: str) -> ModuleType | None:
     """The C module of that name, or None where NumPy does its work."""
     forced = os.environ.get("ALD_KERNEL", "")
     if forced not in ("", "c", "numpy"):
@@ -40,37 +40,37 @@ def _compiled(name: str) -> ModuleType | None:
 
 def kernel() -> ModuleType:
     """The module whose `count`, `partition` and `members` do the work."""
-    return _compiled("_core._kernel") or importlib.import_module("ald._core._numpy_kernel")
+    return _load_compiled("_core._kernel") or importlib.import_module("ald._core._numpy_kernel")
 
 
 def evidence() -> ModuleType | None:
     """The module whose `statistic` compares groups; None where `ald.search.explore.evidence` does it by NumPy."""
-    return _compiled("search.explore._evidence")
+    return _load_compiled("search.explore._evidence")
 
 
 def tables() -> ModuleType | None:
     """The module whose `tables` counts people by several columns; None where NumPy does it."""
-    return _compiled("search.explore._tables")
+    return _load_compiled("search.explore._tables")
 
 
 def lanes() -> ModuleType:
     """The module that counts and compares groups in many versions of the outcomes at a time."""
-    return _compiled("search.everyone._lanes") or importlib.import_module("ald.search.everyone._numpy_lanes")
+    return _load_compiled("search.everyone._lanes") or importlib.import_module("ald.search.everyone._numpy_lanes")
 
 
 def packed() -> ModuleType | None:
     """The module that grows trees on packed rows; None where `ald.search.forest.counting` and others do it by NumPy."""
-    return _compiled("_core._packed")
+    return _load_compiled("_core._packed")
 
 
 def draw() -> ModuleType | None:
     """The module that draws samples of people; None where NumPy does it."""
-    return _compiled("data._draw")
+    return _load_compiled("data._draw")
 
 
 def texts() -> ModuleType | None:
     """The module that codes texts; None where the libraries that hold them do it."""
-    return _compiled("data.inputs._texts")
+    return _load_compiled("data.inputs._texts")
 
 
 def chunks(work: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, least: int) -> list[slice]:

@@ -20,7 +20,7 @@ from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.contrast import Contrast
 from ald.assess.robust import Robust, compare_amounts_robustly
 from ald.data.amounts import Unit
-from ald.data.coded import AuditData, numbered
+from ald.data.coded import AuditData, number_values
 from ald.statistics.means import Contrasts, MeanDifference, Side, contrasts, welch
 from ald.statistics.ranks import compare_ranks
 from ald.statistics.score import beyond_log_p
@@ -65,7 +65,7 @@ def contrast_of_amounts(
     rows = np.flatnonzero(inside | outside)
     member, people = inside[rows], data.counts[rows]
     values = data.design.amounts[rows] / data.unit.per_one
-    present, stratum = numbered(strata[rows])
+    present, stratum = number_values(strata[rows])
     means: MeanDifference | Robust
     if not data.design.samples_people:
         means = compare_amounts_robustly(rows, values, inside, strata, data)

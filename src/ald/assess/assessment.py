@@ -21,7 +21,7 @@ from ald.groups.membership import count_members, member_mask, membership_strata
 from ald.groups.tree import CodedCriterion
 from ald.notions import Mean, Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
-from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
+from ald.statistics.exact import exact_interval, exact_log_p, is_small, widen
 from ald.statistics.score import Tables, beyond_log_p
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Assessment:
             return self.why[i]
         columns = [f(side[i]) for side in (self.inside, self.outside) for f in (self.counter.hit, self.counter.base)]
         for rate, *counts in zip(self.notion.rates, *(column.tolist() for column in columns), strict=True):
-            reason = undefined(rate, *counts)
+            reason = explain_undefined(rate, *counts)
             if reason:
                 return reason
         return ""
@@ -186,13 +186,13 @@ class Assessment:
                 strata, weight = [(h_in, b_in, h_in + h_out, b_in + b_out)], b_in * b_out / (b_in + b_out)
                 directed = self.terms.direction != 0
                 exact = exact_interval(strata, weight, level, one_sided=directed)
-                low[r, place], high[r, place] = widened(exact, (float(low[r, place]), float(high[r, place])))
+                low[r, place], high[r, place] = widen(exact, (float(low[r, place]), float(high[r, place])))
         # Against everyone the difference is smaller than against all others, and so is its interval.
         scale, limit = self.scale[:, which], self.notion.rates[0].limit
         return np.maximum(scale * low, -limit), np.minimum(scale * high, limit)
 
     @classmethod
-    def joined(cls, parts: Sequence[Assessment]) -> Assessment:
+    def concatenate(cls, parts: Sequence[Assessment]) -> Assessment:
         """The candidates of several assessments for one notion, one after the other, corrected together."""
         first = parts[0]
 
@@ -221,7 +221,7 @@ class Assessment:
         )
 
 
-def undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: int) -> str:
+def explain_undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, base_out: int) -> str:
     """Why a rate cannot be compared between group and rest; empty if it can.
 
     >>> from ald.notions import FNR
@@ -252,7 +252,7 @@ def assess_in_order(
     if len(masks) < 2:
         return first
     strata = [_given(data, masks[:i]) for i in range(1, len(masks))]
-    return Assessment.joined([first, _assess_within(masks[1:], strata, data, notion, terms, _NOBODY_LEFT)])
+    return Assessment.concatenate([first, _assess_within(masks[1:], strata, data, notion, terms, _NOBODY_LEFT)])
 
 
 def assess_given(
@@ -391,7 +391,7 @@ def assess_masks(masks: Sequence[BoolArray], data: AuditData, notion: Notion, te
     """As `assess`, of groups that are given by their rows."""
     if _follows_from_counts(data):
         sides = [[data.tally(rows) for rows in (mask, others(mask, data, terms.reference))] for mask in masks]
-        inside, outside = (_stacked([pair[i] for pair in sides], data) for i in (0, 1))
+        inside, outside = (_stack([pair[i] for pair in sides], data) for i in (0, 1))
         return assess_counts(inside, data.cell_counts(), notion, terms, outside=outside)
     unclear = "nobody can be compared: no stratum has people with different outcomes both inside and outside the group"
     if data.design.amounts is not None and data.design.strata is None:
@@ -404,7 +404,7 @@ def _follows_from_counts(data: AuditData) -> bool:
     return data.design.strata is None and data.design.samples_people and data.design.amounts is None
 
 
-def _stacked(counts: Sequence[IntArray], data: AuditData) -> IntArray:
+def _stack(counts: Sequence[IntArray], data: AuditData) -> IntArray:
     """The counts per cell of some groups, or of none: [groups, cells]."""
     return np.array(counts, dtype=np.int64).reshape(-1, data.n_cells)
 
@@ -450,7 +450,7 @@ def _assess_within(
     log_p = _towards(log_p, differences, sides)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(raw != 0, differences / raw, 1.0) if terms.reference == "all" else np.ones_like(raw)
-    inside, outside = (_stacked([data.tally(rows) for rows in side], data) for side in (masks, rest))
+    inside, outside = (_stack([data.tally(rows) for rows in side], data) for side in (masks, rest))
     shares = [float(weight[mask].sum() / max(float(weight.sum()), 1e-300)) for mask in masks]
     return Assessment(
         notion=notion,

@@ -13,10 +13,10 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.robust import compare_robustly
-from ald.data.coded import AuditData, numbered, weighted_bincount
+from ald.data.coded import AuditData, number_values, weighted_bincount
 from ald.notions import RateCounter
 from ald.statistics.basics import directed_log_p
-from ald.statistics.exact import exact_interval, exact_log_p, is_small, widened
+from ald.statistics.exact import exact_interval, exact_log_p, is_small, widen
 from ald.statistics.ranks import RankResult
 from ald.statistics.score import Tables
 from ald.statistics.stratified import SPREAD, cmh_terms, mantel_haenszel
@@ -83,7 +83,7 @@ class Independent:
         low, high = (float(end) for end in self.tables.interval(level))
         if not self.exact:
             return low, high
-        return widened(exact_interval(self.exact, self.tables.weight, level, one_sided=self.directed), (low, high))
+        return widen(exact_interval(self.exact, self.tables.weight, level, one_sided=self.directed), (low, high))
 
     def beyond_log_p(self, threshold: float, side: int) -> float:
         return float(self.tables.beyond_log_p(threshold, side))
@@ -106,7 +106,7 @@ def contrast(
     sides = (rates.signs * direction).astype(np.int64).tolist()
     if not data.design.samples_people:
         return _robust(inside, outside, strata, data, rates, sides)
-    present, numbers = numbered(strata)
+    present, numbers = number_values(strata)
     counts_in, counts_out = (_by_stratum(side, numbers, len(present), data) for side in (inside, outside))
     found = mantel_haenszel(counts_in, counts_out, rates)
     excess, variance = cmh_terms(counts_in, counts_in + counts_out, rates)

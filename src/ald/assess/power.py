@@ -17,9 +17,9 @@ from scipy import special
 
 from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Terms
-from ald.data.coded import AuditData, design_effect, effect_of, numbered, weighted_bincount
+from ald.data.coded import AuditData, design_effect, effect_of, number_values, weighted_bincount
 from ald.notions import Mean, Notion, RateCounter
-from ald.statistics.basics import chi2_isf, rounded, t_log_sf
+from ald.statistics.basics import chi2_isf, round_reported, t_log_sf
 from ald.statistics.exact import is_small, log_hypergeometric, log_p_of_all
 from ald.statistics.score import Tables
 
@@ -90,7 +90,7 @@ def _strata_effect(data: AuditData, hit: IntArray, base: IntArray) -> float:
     """What varies within strata against what varies in all; the rate of every stratum takes up one of its people."""
     if data.design.strata is None:
         return 1.0
-    present, numbers = numbered(data.design.strata)
+    present, numbers = number_values(data.design.strata)
     keys, size = numbers * data.n_cells + data.cells, len(present) * data.n_cells
     counts = weighted_bincount(keys, data.counts, size).reshape(-1, data.n_cells)
     hits, bases = counts @ hit, counts @ base
@@ -148,7 +148,9 @@ def detectable(
         if psi is not None and terms.reference == "all":
             psi *= 1.0 - share  # members are among those that they are compared with
         out.append(
-            Detectable(share=share, psi=None if psi is None else rounded(psi), notion=notion.name, outcome=outcome)
+            Detectable(
+                share=share, psi=None if psi is None else round_reported(psi), notion=notion.name, outcome=outcome
+            )
         )
     return tuple(out)
 
@@ -160,7 +162,7 @@ def detectable_means(
     design, mean = data.design, notion.rates[0]
     assert design.amounts is not None
     assert isinstance(mean, Mean)
-    strata = np.zeros(len(data.cells), np.int64) if design.strata is None else numbered(design.strata)[1]
+    strata = np.zeros(len(data.cells), np.int64) if design.strata is None else number_values(design.strata)[1]
     weight = data.counts.astype(float) if design.weights is None else data.counts * design.weights
     total, people = (np.bincount(strata, values) for values in (weight * design.amounts, weight))
     residual = design.amounts - (total / np.maximum(people, 1e-300))[strata]
@@ -177,7 +179,7 @@ def detectable_means(
             df = max((inside + outside) / effect - 2.0, 1.0)
             psi = terms.threshold + error * (float(special.ndtri(POWER)) - float(special.stdtrit(df, level / 2.0)))
             psi *= 1.0 - share if terms.reference == "all" else 1.0
-        out.append(Detectable(share=share, psi=None if psi is None else rounded(psi), notion=notion.name))
+        out.append(Detectable(share=share, psi=None if psi is None else round_reported(psi), notion=notion.name))
     return tuple(out)
 
 
@@ -285,7 +287,7 @@ class _Table:
 
     def hardest(self, psi: float, level: float) -> tuple[FloatArray, float]:
         """Probabilities of the numbers with this disparity, and power; of the sign that is harder to find."""
-        rejected, out = self.rejected(level), []
+        rejected, out = self.chance_to_reject(level), []
         for sign in self.signs:
             if psi <= self.limit(sign):
                 inside, outside = special.logit(self.rates(psi, sign))
@@ -321,7 +323,7 @@ class _Table:
             return np.array([log_p_of_all(row, self.side) for row in self.log_chance])
         return np.asarray(np.minimum(np.log(self.tails) + t_log_sf(self.z, np.asarray(self.df)), 0.0))
 
-    def rejected(self, level: float) -> FloatArray:
+    def chance_to_reject(self, level: float) -> FloatArray:
         """The probability that the test rejects, for each of the numbers."""
         if self.is_exact or np.isinf(self.df):
             return np.asarray(self.log_p <= np.log(level), dtype=float)

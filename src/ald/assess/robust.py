@@ -58,12 +58,12 @@ class Robust:
     @property
     def z(self) -> float:
         """The test of no difference by the steady variance."""
-        return _standardised(self.difference, self.steady)
+        return _standardise(self.difference, self.steady)
 
     @property
     def t(self) -> float:
         """The test of no difference by the sandwich."""
-        return _standardised(self.difference, self.sandwich[0])
+        return _standardise(self.difference, self.sandwich[0])
 
     @property
     def statistic(self) -> float:
@@ -109,7 +109,7 @@ _UNKNOWN = dict.fromkeys(("inside", "outside", "everyone", "difference", "error"
 UNDEFINED = Robust(**_UNKNOWN, sandwich=(np.nan, np.nan, np.nan))
 
 
-def _standardised(difference: float, variance: float) -> float:
+def _standardise(difference: float, variance: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(difference == 0, 0.0, np.float64(difference) / np.sqrt(variance)))
 

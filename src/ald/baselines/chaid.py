@@ -20,7 +20,7 @@ from ald._core.arrays import FloatArray, IntArray
 from ald.baselines.interface import Ranked, Search, statistics
 from ald.baselines.rounding import rounded_view
 from ald.data.coded import AuditData
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.notions import RateCounter
 from ald.statistics.basics import chi2_2x2, chi2_log_sf
 
@@ -46,8 +46,8 @@ def search(request: Search) -> Ranked:
     rows = np.arange(len(view.data.cells))
     _grow(view.data, request.rates, rows, ((),) * len(view.data.attributes), leaves)
     criteria = list(dict.fromkeys(criterion for levels in leaves if (criterion := view.criterion(levels))))
-    derived = view.derived()
-    scores = statistics(criteria, extended(request.data, derived), request.rates)
+    derived = view.derive_attributes()
+    scores = statistics(criteria, extend_data(request.data, derived), request.rates)
     order = np.argsort(-scores, kind="stable").tolist()
     return Ranked(criteria=tuple(criteria[i] for i in order), score=tuple(scores[order].tolist()), derived=derived)
 
@@ -122,7 +122,7 @@ def pair_log_p(counts: IntArray, pairs: Sequence[tuple[int, int]], rates: RateCo
     chi2 = np.stack([
         chi2_2x2(hit[r], base[r] - hit[r], hit_other[r], base_other[r] - hit_other[r]) for r in range(len(hit))
     ])  # fmt: skip
-    return _combined(np.nan_to_num(chi2), (~np.isnan(chi2)).astype(np.int64), rates)
+    return _combine(np.nan_to_num(chi2), (~np.isnan(chi2)).astype(np.int64), rates)
 
 
 def table_log_p(counts: IntArray, rates: RateCounter) -> float:
@@ -134,10 +134,10 @@ def table_log_p(counts: IntArray, rates: RateCounter) -> float:
     varies = ((overall > 0) & (overall < 1))[:, 0]
     df = np.where(varies, np.maximum((base > 0).sum(axis=1) - 1, 0), 0)
     chi2 = np.where(df > 0, np.nan_to_num(terms.sum(axis=1)), 0.0)
-    return float(_combined(chi2[:, None], df[:, None], rates)[0])
+    return float(_combine(chi2[:, None], df[:, None], rates)[0])
 
 
-def _combined(chi2: FloatArray, df: IntArray, rates: RateCounter) -> FloatArray:
+def _combine(chi2: FloatArray, df: IntArray, rates: RateCounter) -> FloatArray:
     """One log p from those of the rates (first axis)."""
     if rates.disjoint:
         return np.nan_to_num(chi2_log_sf(chi2.sum(axis=0), df.sum(axis=0)))

@@ -12,7 +12,7 @@ from ald.baselines import get_system
 from ald.baselines.paths import paths
 from ald.data.coded import AuditData
 from ald.errors import SettingError, nearest
-from ald.groups.derived import Derived, extended
+from ald.groups.derived import Derived, extend_data
 from ald.groups.membership import count_members
 from ald.groups.rules import Candidates, candidates, named_in
 from ald.groups.tree import CodedCriterion, Forest
@@ -83,12 +83,12 @@ def propose(
 ) -> tuple[Candidates, Forest]:
     """What the system that a method names proposes for this data, and the trees that show how."""
     system, given = get_system(method)
-    return proposed(system.search(Search(data=data, rates=rates, rng=rng, alpha=alpha, given=given)), data)
+    return propose_ranked(system.search(Search(data=data, rates=rates, rng=rng, alpha=alpha, given=given)), data)
 
 
-def proposed(ranked: Ranked, data: AuditData) -> tuple[Candidates, Forest]:
+def propose_ranked(ranked: Ranked, data: AuditData) -> tuple[Candidates, Forest]:
     """The criteria as an audit takes them, each with its place in a forest: the system's own, or one path each."""
-    data = extended(data, ranked.derived)
+    data = extend_data(data, ranked.derived)
     forest, at = (ranked.forest, list(ranked.at)) if ranked.forest is not None else paths(ranked.criteria, data)
     found = Candidates(
         criteria=tuple(named_in(criterion, data) for criterion in ranked.criteria),

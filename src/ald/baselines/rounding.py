@@ -21,7 +21,7 @@ class Rounded:
     data: AuditData
     of: tuple[IntArray | None, ...]
 
-    def derived(self) -> tuple[Derived, ...]:
+    def derive_attributes(self) -> tuple[Derived, ...]:
         """The rounded attributes, as attributes beside those that they were made of."""
         return tuple(
             Derived(attribute=replace(attribute, kind="ordinal"), codes=_Codes(a, np.append(levels, attribute.size)))

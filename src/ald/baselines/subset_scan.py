@@ -32,7 +32,7 @@ from ald.data.prepare import prepare
 from ald.data.roles import Roles
 from ald.errors import ColumnError
 from ald.groups.criterion import Criterion
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.rules import decode, named_in
 from ald.notions import OUTCOME_CELLS
 
@@ -83,7 +83,7 @@ def search(request: Search, *, penalty: float = PENALTY, restarts: int = RESTART
         criterion = view.criterion(scored.levels)
         if criterion:
             criteria.setdefault(criterion, scored.score)
-    return Ranked(criteria=tuple(criteria), score=tuple(criteria.values()), derived=view.derived())
+    return Ranked(criteria=tuple(criteria), score=tuple(criteria.values()), derived=view.derive_attributes())
 
 
 def observed_rate(data: AuditData, request: Search, rate: int) -> Observed | None:
@@ -172,7 +172,7 @@ def best_levels(
     size = observed.sizes[attribute]
     code = observed.codes[attribute][rows]
     people, hits, log_odds = (column[rows] for column in (observed.people, observed.hits, observed.log_odds))
-    terms = _merged(code, people, hits, log_odds, size + 1)
+    terms = _merge(code, people, hits, log_odds, size + 1)
     everyone = np.ones((1, size + 1), dtype=bool)
     best, score = everyone[0], float(_scores(everyone, terms, direction)[0])
     subsets = _candidates(terms, size, direction, penalty)
@@ -204,7 +204,7 @@ class _Terms:
         return subsets @ self.hits, subsets @ people
 
 
-def _merged(code: IntArray, people: FloatArray, hits: FloatArray, log_odds: FloatArray, size: int) -> _Terms:
+def _merge(code: IntArray, people: FloatArray, hits: FloatArray, log_odds: FloatArray, size: int) -> _Terms:
     flat = not len(log_odds) or np.ptp(log_odds) == 0
     distinct, expectation = (
         (log_odds[:1], np.zeros(len(code), np.int64)) if flat else np.unique(log_odds, return_inverse=True)
@@ -363,18 +363,18 @@ def against_predictions(
         log_odds=special.logit(np.broadcast_to(expected, plain.cells.shape)),
     )
     found = scan(observed, np.random.default_rng(seed), penalty=penalty, restarts=restarts)
-    return tuple(_misjudged(scored, observed, view, plain) for scored in found if any(scored.levels))
+    return tuple(_describe_misjudged(scored, observed, view, plain) for scored in found if any(scored.levels))
 
 
-def _misjudged(scored: Scored, observed: Observed, view: Rounded, data: AuditData) -> MisjudgedGroup:
+def _describe_misjudged(scored: Scored, observed: Observed, view: Rounded, data: AuditData) -> MisjudgedGroup:
     inside = np.ones(len(observed.people), dtype=bool)
     for levels, code in zip(scored.levels, observed.codes, strict=True):
         if levels:
             inside &= np.isin(code, levels)
     people, hits, log_odds = (x[inside] for x in (observed.people, observed.hits, observed.log_odds))
-    terms = _merged(np.zeros(len(people), np.int64), people, hits, log_odds, 1)
+    terms = _merge(np.zeros(len(people), np.int64), people, hits, log_odds, 1)
     size = float(people.sum())
-    whole = extended(data, view.derived())
+    whole = extend_data(data, view.derive_attributes())
     return MisjudgedGroup(
         criterion=decode(named_in(view.criterion(scored.levels), whole), whole.attributes),
         size=int(size),

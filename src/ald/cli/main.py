@@ -55,7 +55,7 @@ def main() -> None:
     received: list[int] = []
     try:
         with interrupted_by_signals(received), shortage_in_words():
-            status = _ended(received)
+            status = _run_command(received)
             sys.stdout.flush()
     except click.ClickException as error:
         tell(error.show)
@@ -103,7 +103,7 @@ def _discard(stream: Any) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _ended(received: list[int]) -> Any:
+def _run_command(received: list[int]) -> Any:
     """Runs the command. Whatever fails after a signal has ended its processes, failed by that."""
     try:
         return cli(prog_name="ald", standalone_mode=False)

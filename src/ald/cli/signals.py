@@ -39,7 +39,7 @@ def interrupted_by_signals(received: list[int]) -> Iterator[None]:
     for number in taken:
         signal.signal(number, interrupt)
     try:
-        with _watched(set(taken), received):
+        with _watch(set(taken), received):
             yield
     finally:
         for number, what in taken.items():
@@ -47,7 +47,7 @@ def interrupted_by_signals(received: list[int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _watched(numbers: set[int], received: list[int]) -> Iterator[None]:
+def _watch(numbers: set[int], received: list[int]) -> Iterator[None]:
     """Ends the process some time after one of these signals, if nobody has handled it by then."""
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)

@@ -40,7 +40,7 @@ from ald.options.objects import Source
 from ald.options.table import of_command, several
 from ald.report.summary.sentences import LIMITATION
 from ald.statistics.basics import adjust as adjust_p
-from ald.statistics.basics import combine_bonferroni, combine_fisher, rounded
+from ald.statistics.basics import combine_bonferroni, combine_fisher, round_reported
 from ald.statistics.paired import Pairs, Sample
 
 
@@ -120,12 +120,12 @@ class Comparison:
             "truth": self.truth,
             "notion": self.notion.name,
             "level": self.level,
-            "confidence": rounded(self.confidence),
+            "confidence": round_reported(self.confidence),
             "rows": self.data_summary.rows,
             "rows_search": self.data_summary.rows_search,
             "rows_assess": self.data_summary.rows_assess,
             "warnings": list(self.data_summary.warnings),
-            "overall": {key: [rounded(value) for value in pair] for key, pair in self.overall.items()},
+            "overall": {key: [round_reported(value) for value in pair] for key, pair in self.overall.items()},
             "significant": self.n_significant,
             "groups": [_plain(group) for group in self.groups],
             "tested": [_plain(group) for group in self.tested],
@@ -216,20 +216,22 @@ def _p(value: float) -> str:
 
 
 def _plain(group: ChangedGroup) -> dict[str, Any]:
-    rates = [{name: rounded(value) if isinstance(value, float) else value for name, value in asdict(rate).items()}
-             | {"interval": [rounded(end) for end in rate.interval]}
-             | {name: rounded(getattr(rate, name)) for name in ("gap_first", "gap_second", "change")}
-             for rate in group.rates]  # fmt: skip
+    rates = [
+        {name: round_reported(value) if isinstance(value, float) else value for name, value in asdict(rate).items()}
+        | {"interval": [round_reported(end) for end in rate.interval]}
+        | {name: round_reported(getattr(rate, name)) for name in ("gap_first", "gap_second", "change")}
+        for rate in group.rates
+    ]
     return {
         "criterion": str(group.criterion),
         "conditions": group.criterion.to_list(),
         "size": group.size,
-        "share": rounded(group.share),
-        "change": rounded(group.change),
+        "share": round_reported(group.share),
+        "change": round_reported(group.change),
         "rates": rates,
-        "statistic": rounded(group.statistic),
-        "log10_p": rounded(group.log_p / np.log(10)),
-        "log10_p_adjusted": rounded(group.log_p_adjusted / np.log(10)),
+        "statistic": round_reported(group.statistic),
+        "log10_p": round_reported(group.log_p / np.log(10)),
+        "log10_p_adjusted": round_reported(group.log_p_adjusted / np.log(10)),
     }
 
 
@@ -279,11 +281,11 @@ def compare(
     source = data if isinstance(data, Source) else Source(data=data)
     roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=source.kinds,
                   attributes=None if attributes is None else several(attributes))  # fmt: skip
-    paired, summary = _paired(source, roles, second)
+    paired, summary = _pair(source, roles, second)
     d1, d2 = paired.halves(np.random.default_rng(seed))
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
     criteria = _one_side(candidates(forest, d1).criteria, d1, response)
-    tested, confidence = _assessed(criteria, d2, notion, response, level, adjust)
+    tested, confidence = _assess_groups(criteria, d2, notion, response, level, adjust)
     significant = [group for group in tested if group.log_p_adjusted <= np.log(level)]
     everyone = d2.cell_counts()
     overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
@@ -302,7 +304,7 @@ def compare(
     )
 
 
-def _paired(source: Source, roles: Roles, second: str) -> tuple[AuditData, DataSummary]:
+def _pair(source: Source, roles: Roles, second: str) -> tuple[AuditData, DataSummary]:
     """Coded people whose cell says 4 * truth + 2 * first prediction + second prediction."""
     if second in (roles.truth, roles.weights, *(roles.attributes or ())):
         raise SettingError(f"column {second!r} cannot be both a prediction and something else")
@@ -311,9 +313,9 @@ def _paired(source: Source, roles: Roles, second: str) -> tuple[AuditData, DataS
     reading = replace(reading, needed=needed, exact=reading.exact | {second})
     data = source.data
     if source.engine is not None:
-        from ald.remote.engines.opening import opened
+        from ald.remote.engines.opening import open_with
 
-        data = opened(data, source.engine, source.query)
+        data = open_with(data, source.engine, source.query)
     table = load(data, needed, reading)
     known, left_out = known_outcomes(table, (*roles.outcome_columns, second))
     table = table if known is None else replace(table.take(known), notes=tuple(left_out))
@@ -372,7 +374,7 @@ def _one_side(criteria: Sequence[CodedCriterion], data: AuditData, response: Res
     return [criteria[i] for i in sorted(kept)]
 
 
-def _assessed(
+def _assess_groups(
     criteria: Sequence[CodedCriterion], data: AuditData, notion: Notion, response: Response, level: float, adjust: str
 ) -> tuple[list[ChangedGroup], float]:
     """The groups as tested on this data, smallest p first (undefined ones are left out), and their confidence."""

@@ -166,11 +166,11 @@ class _Tree:
     def _order(self, tests: Sequence[Association]) -> list[int]:
         """The significant attributes, smallest p first."""
         testable = [a for a, test in enumerate(tests) if test.df]
-        adjusted = {a: self._adjusted(tests[a].log_p, len(testable)) for a in testable}
+        adjusted = {a: self._adjust(tests[a].log_p, len(testable)) for a in testable}
         kept = [a for a in testable if adjusted[a] < np.log(self.rules.alpha)]
         return sorted(kept, key=lambda a: (tests[a].log_p, -tests[a].statistic, a))
 
-    def _adjusted(self, log_p: float, tests: int) -> float:
+    def _adjust(self, log_p: float, tests: int) -> float:
         if not self.rules.bonferroni:
             return log_p
         return float(log1m_exp(tests * log1m_exp(np.asarray(log_p))))

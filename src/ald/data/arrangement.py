@@ -139,7 +139,7 @@ def _halves_by(column: Column, rows: IntArray | None) -> IntArray:
     )
 
 
-def marked(table: Table, criterion: Criterion, people: IntArray, role: str) -> BoolArray:
+def mark_rows(table: Table, criterion: Criterion, people: IntArray, role: str) -> BoolArray:
     """The rows of a group in words, which must be some people but not all."""
     member = np.ones(table.n_rows, bool)
     for condition in criterion.conditions:

@@ -19,7 +19,7 @@ from ald._core.exact import moments
 from ald._core.threads import in_threads
 from ald.data.amounts import Unit
 from ald.data.columns import Column, is_interval_kind
-from ald.data.design import PLAIN, Design
+from ald.data.design import NO_DESIGN, Design
 from ald.data.drawing import kept
 from ald.data.hashing import drawn, drawn_bits, firsts, key_of, row_hashes, smallest
 from ald.groups.criterion import Condition, Interval, Levels
@@ -106,7 +106,7 @@ class AuditData:
     cells: ByteArray
     counts: IntArray
     n_cells: int
-    design: Design = PLAIN
+    design: Design = NO_DESIGN
     hashes: AnyArray | None = None
     unit: Unit | None = None
 
@@ -237,7 +237,7 @@ def weighted_bincount(codes: AnyArray, counts: IntArray, size: int) -> IntArray:
     return np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
 
 
-def numbered(values: IntArray) -> tuple[IntArray, IntArray]:
+def number_values(values: IntArray) -> tuple[IntArray, IntArray]:
     """The different values of integers from 0 on, ascending, and the number of each one among them.
 
     As NumPy's unique with its inverse, but by counting where the values are dense: no sort.
@@ -314,7 +314,7 @@ def encode(
     cells: ByteArray,
     counts: IntArray | None,
     n_cells: int,
-    design: Design = PLAIN,
+    design: Design = NO_DESIGN,
     *,
     besides: Sequence[AnyArray] = (),
     clusters: AnyArray | None = None,
@@ -338,7 +338,7 @@ def encode(
         hashes = row_hashes(data)
         for numbers in besides:
             hashes = hashes + numbers
-    return merged(replace(data, hashes=hashes))
+    return merge_rows(replace(data, hashes=hashes))
 
 
 def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
@@ -355,7 +355,7 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
     return Attribute(name=column.name, kind=column.kind, levels=levels), codes
 
 
-def merged(data: AuditData) -> AuditData:
+def merge_rows(data: AuditData) -> AuditData:
     """The data with identical rows merged."""
     rows = len(data.cells)
     if rows <= SORTED_ROWS or not data.design.is_plain or _possible_keys(data) <= _DENSE_KEYS * rows:

@@ -128,7 +128,7 @@ class Column:
         position = {word: i for i, word in enumerate(order)}
         translate = np.array([position[word] for word in words] + [len(order)])
         codes = compact(translate[self.codes], len(order))
-        return replace(self, kind="ordinal", values=None, levels=tuple(order), codes=codes)._without_unused()
+        return replace(self, kind="ordinal", values=None, levels=tuple(order), codes=codes)._drop_unused()
 
     def _as_numeric(self) -> Column:
         if self.values is not None:
@@ -175,9 +175,9 @@ class Column:
 
     def take(self, rows: AnyArray) -> Column:
         """The column of some of the rows. Values that no longer occur are forgotten."""
-        return replace(self, codes=self.codes[rows])._without_unused()
+        return replace(self, codes=self.codes[rows])._drop_unused()
 
-    def _without_unused(self) -> Column:
+    def _drop_unused(self) -> Column:
         present = np.bincount(self.codes, minlength=self.n_codes + 1)[:-1] > 0
         if present.all():
             return self

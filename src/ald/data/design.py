@@ -74,4 +74,4 @@ class Design:
         return out
 
 
-PLAIN = Design()
+NO_DESIGN = Design()

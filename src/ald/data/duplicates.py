@@ -38,7 +38,7 @@ def repeated_rows(data: AuditData) -> list[str]:
     rows = data.total
     if not data.attributes or rows < 2 or (data.one_each and data.design.half is None):
         return []
-    data = _merged(data)
+    data = _merge(data)
     copies = _copies(data.counts)
     if copies:
         return [
@@ -61,7 +61,7 @@ _ADVICE = (
 )
 
 
-def _merged(data: AuditData) -> AuditData:
+def _merge(data: AuditData) -> AuditData:
     """Different rows in order, whatever half they are in; of many those with some values of their finest columns."""
     if data.design.half is not None:
         data = replace(data, design=replace(data.design, half=None))
@@ -100,7 +100,7 @@ def _share_by_chance(data: AuditData) -> float:
     Which ones is tried: the columns are parted in two, neither of which tells most, and the largest share counts.
     Columns that follow from another one do not count.
     """
-    rows = _drawn(data)
+    rows = _draw(data)
     parts: list[tuple[AnyArray, int]] = [
         (code[rows], attribute.size + 1) for code, attribute in zip(data.codes, data.attributes, strict=True)
     ]
@@ -109,7 +109,7 @@ def _share_by_chance(data: AuditData) -> float:
     told = -np.log([max(_agreement([part]), 1e-12) for part in parts])
     order = np.argsort(-told, kind="stable").tolist()
     first = np.unique(rows, return_index=True)[1]
-    kept = _unrelated([parts[i][0][first] for i in order])
+    kept = _find_unrelated([parts[i][0][first] for i in order])
     parts, told = [parts[order[i]] for i in kept], told[[order[i] for i in kept]]
     if told.sum() < 1e-9:
         return 1.0
@@ -120,7 +120,7 @@ def _share_by_chance(data: AuditData) -> float:
     return float(-np.expm1(-data.total * both))
 
 
-def _drawn(data: AuditData) -> IntArray:
+def _draw(data: AuditData) -> IntArray:
     """The rows of some people, the same ones every time."""
     people = np.random.default_rng(0).choice(data.total, min(data.total, _PEOPLE), replace=False)
     return np.searchsorted(np.cumsum(data.counts), people, side="right")
@@ -136,7 +136,7 @@ def _agreement(parts: Sequence[tuple[AnyArray, int]]) -> float:
     return float((sizes * (sizes - 1)).sum() / (n * (n - 1))) if n > 1 else 1.0
 
 
-def _unrelated(columns: Sequence[AnyArray]) -> list[int]:
+def _find_unrelated(columns: Sequence[AnyArray]) -> list[int]:
     """The columns, finest first, that do not follow from one before: given for different rows, in this order.
 
     Only values that several different rows have can tell: where there are hardly any, nothing follows from a column.

@@ -79,7 +79,7 @@ def against_note(table: Table, roles: Roles) -> list[str]:
     """What is said of outcomes with more than two values: one counts, against all others."""
     return [
         f"{found.name!r} has {table[found.name].n_codes:,} values. Favourable: {found.positive!r}, against "
-        f"{_listed([word for word in table[found.name].words() if word != found.positive])}"
+        f"{_list_words([word for word in table[found.name].words() if word != found.positive])}"
         for found in outcome_summaries(table, roles)
         if table[found.name].n_codes > 2
     ]
@@ -152,7 +152,7 @@ def _choices(column: Column, *, of_several: bool = False) -> str:
     ]
     options = [f"{column.name}={word}" if of_several else word for word in words]
     return (
-        f"It has {_shown(column)}. Say {' or '.join(python)} (command line: "
+        f"It has {_show(column)}. Say {' or '.join(python)} (command line: "
         f"{' or '.join(f'--favourable {option!r}' for option in options)})."
     )
 
@@ -161,16 +161,16 @@ def _same_coding(prediction: Column, truth: Column) -> None:
     values = sorted({*prediction.words(), *truth.words()})
     if len(values) > 2 and max(prediction.n_codes, truth.n_codes) <= 2:
         raise ColumnError(
-            f"prediction {prediction.name!r} and truth {truth.name!r} are coded differently: {_shown(prediction)} "
-            f"against {_shown(truth)}. Recode one of them so that both use the same two values."
+            f"prediction {prediction.name!r} and truth {truth.name!r} are coded differently: {_show(prediction)} "
+            f"against {_show(truth)}. Recode one of them so that both use the same two values."
         )
 
 
-def _shown(column: Column) -> str:
-    return _listed(column.words())
+def _show(column: Column) -> str:
+    return _list_words(column.words())
 
 
-def _listed(words: Sequence[str]) -> str:
+def _list_words(words: Sequence[str]) -> str:
     return ", ".join(some([repr(shorten(word)) for word in words]))
 
 
@@ -201,7 +201,7 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     words = column.words()
     similar = [group for group in checks.similar_words(words) if favourable is None or as_word(favourable) in group]
     hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
-    found = f"{role} {column.name!r} has {len(words):,} different values ({_shown(column)})"
+    found = f"{role} {column.name!r} has {len(words):,} different values ({_show(column)})"
     if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
         raise ColumnError(
             f"{found}; it must have two. Turn it into a yes/no column first, for example by asking whether it is above "

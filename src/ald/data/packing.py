@@ -30,7 +30,7 @@ def available(data: AuditData) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class WordLayout:
     """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell.
 
     weight: where the number of people is that a row stands for, in its highest bits; (-1, 63) if that is always one.
@@ -44,7 +44,7 @@ class Layout:
     weight: tuple[int, int]
 
     @classmethod
-    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> Layout:
+    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> WordLayout:
         """The widest codes first, each into the first word that has room, people last.
 
         largest: of the codes of every attribute; most: people in a row.
@@ -88,14 +88,14 @@ class Layout:
 def words_per_row(data: AuditData) -> int:
     """How many words a packed row has at most."""
     most = 1 if data.one_each else int(data.counts.max())
-    return Layout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
+    return WordLayout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PackedRows:
     """The rows of coded data, packed: words[row, word]. There is room for how many people they are, which is empty."""
 
-    layout: Layout
+    layout: WordLayout
     words: AnyArray
 
     @classmethod
@@ -104,7 +104,7 @@ class PackedRows:
         n = len(data.cells)
         if most is None:
             most = 1 if data.one_each else int(data.counts.max())
-        layout = Layout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
+        layout = WordLayout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
         words = np.empty((n, layout.n_words), np.uint64)
 
         def pack(part: slice) -> None:

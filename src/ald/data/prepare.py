@@ -10,7 +10,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, BoolArray, IntArray
 from ald.data import checks
 from ald.data.amounts import Unit
-from ald.data.arrangement import cluster_numbers, marked, own_halves, row_weights
+from ald.data.arrangement import cluster_numbers, mark_rows, own_halves, row_weights
 from ald.data.asked import with_cuts
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
@@ -156,7 +156,7 @@ def prepare(
             f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
             "set aside for testing, and each tree sees 0.632 of the rest)."
         )
-    columns, left_out, hints = audited(table, roles, lambda name: counts, total) if search else ([], [], [])
+    columns, left_out, hints = choose_columns(table, roles, lambda name: counts, total) if search else ([], [], [])
     warnings.extend(hints)
     warnings.extend(column_warnings(columns, [table[name] for name in roles.outcome_columns]))
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
@@ -168,8 +168,8 @@ def prepare(
         clusters=clusters,
         weights=weights,
         half=own_halves(table, roles, half, clusters),
-        reference=None if reference is None else marked(table, reference, people, "reference"),
-        named=tuple(marked(table, criterion, people, "named group") for criterion in named),
+        reference=None if reference is None else mark_rows(table, reference, people, "reference"),
+        named=tuple(mark_rows(table, criterion, people, "named group") for criterion in named),
     )
     audited_names = {column.name for column in columns}
     besides = [value_hashes(factor)[codes] for factor, codes in factors if factor.name not in audited_names]
@@ -248,7 +248,7 @@ def summarise(column: Column, counts: IntArray | None) -> AttributeSummary:
     return AttributeSummary(name=column.name, kind=column.kind, distinct=column.n_codes, missing=n_missing)
 
 
-def audited(
+def choose_columns(
     table: Table, roles: Roles, counts_of: Callable[[str], IntArray | None], total: int
 ) -> tuple[list[Column], list[LeftOut], list[str]]:
     """The columns to audit in the order given, those left out with reasons, and what to do with some of them.
@@ -276,7 +276,7 @@ def audited(
         if name in roles.given and not roles.given_in_criteria:
             reason = "legitimate factor: people are compared within its strata"
         else:
-            reason, hint = judged(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
+            reason, hint = judge_column(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
             hints += [hint] if hint and roles.cluster is None else []
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
@@ -288,7 +288,7 @@ def audited(
     return columns, left_out, hints
 
 
-def judged(column: Column, counts: IntArray | None, total: int, wanted: bool = False) -> tuple[str, str]:
+def judge_column(column: Column, counts: IntArray | None, total: int, wanted: bool = False) -> tuple[str, str]:
     """Why a column is left out, and what to do if its values stand for people with several rows; or empty."""
     n_missing = int(column.missing.sum()) if counts is None else int(counts[column.missing].sum())
     distinct = column.n_codes

@@ -10,7 +10,15 @@ import numpy as np
 
 from ald._core.arrays import CodeArray, FloatArray, IntArray
 from ald.data.changes import class_edges, finer_edges
-from ald.data.coded import Attribute, AuditData, design_effect, merged, numbered, quantile_edges, weighted_bincount
+from ald.data.coded import (
+    Attribute,
+    AuditData,
+    design_effect,
+    merge_rows,
+    number_values,
+    quantile_edges,
+    weighted_bincount,
+)
 from ald.data.columns import compact
 from ald.errors import InputError, shorten
 from ald.groups.criterion import Condition, Criterion, Levels
@@ -90,7 +98,7 @@ def in_strata(parts: Sequence[AuditData], given: Factors, by: AuditData) -> tupl
     own = [cut.table[code] for cut, code in zip(cuts, codes, strict=True)]
     numbers = np.zeros(len(own[0]), np.int64)
     for cut, classes in zip(cuts, own, strict=True):
-        numbers = numbered(numbers * len(cut.conditions) + classes)[1]
+        numbers = number_values(numbers * len(cut.conditions) + classes)[1]
     first = np.empty(int(numbers.max()) + 1, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]
     strata = Strata(classes=np.stack([classes[first] for classes in own], axis=1), factors=cuts)
@@ -102,9 +110,9 @@ def in_strata(parts: Sequence[AuditData], given: Factors, by: AuditData) -> tupl
             part.design,
             factors=(),
             strata=numbers[start:end],
-            finer=tuple(numbered(values[start:end])[1] for values in finer),
+            finer=tuple(number_values(values[start:end])[1] for values in finer),
         )
-        found.append(merged(in_classes(replace(part, design=design), strata)))
+        found.append(merge_rows(in_classes(replace(part, design=design), strata)))
     return strata, found
 
 
@@ -150,7 +158,7 @@ def _cut(factor: Attribute, codes: CodeArray, by: AuditData, bins: int) -> Cut:
     # Clusters and weights say less than so many people do.
     said = said / design_effect(by, np.eye(by.n_cells), np.ones((by.n_cells, by.n_cells)))
     edges = class_edges(said, counts.sum(axis=1), bins)
-    middles, classes = finer_edges(said, edges), _reached(edges[1:], factor.size)
+    middles, classes = finer_edges(said, edges), _count_reached(edges[1:], factor.size)
     return Cut(
         name=factor.name,
         table=np.append(classes, len(edges) - 1),
@@ -160,14 +168,14 @@ def _cut(factor: Attribute, codes: CodeArray, by: AuditData, bins: int) -> Cut:
     )
 
 
-def _reached(starts: IntArray, n_codes: int) -> IntArray:
+def _count_reached(starts: IntArray, n_codes: int) -> IntArray:
     """How many of these starts every code has reached."""
     return np.searchsorted(starts, np.arange(n_codes), side="right")
 
 
 def _upper_part(middles: IntArray, edges: IntArray, classes: IntArray) -> IntArray:
     """Per code whether it has reached the middle of its class; 0 for missing values."""
-    reached = _reached(middles, len(classes))
+    reached = _count_reached(middles, len(classes))
     return np.append(reached - reached[edges[:-1]][classes], 0)
 
 

@@ -68,7 +68,7 @@ def numbers_of(column: Column, counts: IntArray | None = None) -> Column:
         return _numeric(column, parse_numbers([word.replace(",", ".") for word in column.levels]), note)
     numbers = parse_numbers(column.levels)
     if numbers is None:
-        return _written(column, counts)
+        return _read_numbers(column, counts)
     if not np.isfinite(numbers).any() or np.isfinite(numbers).all() or merge_in(column.levels):
         return column
     infinite = np.append(np.isinf(numbers), False)[column.codes]
@@ -129,7 +129,7 @@ def written_note(name: str, example: str) -> str:
     )
 
 
-def _written(column: Column, counts: IntArray | None) -> Column:
+def _read_numbers(column: Column, counts: IntArray | None) -> Column:
     """The column as numbers, if all its words are numbers as people write them."""
     numbers = written_numbers(column.levels)
     if numbers is None:

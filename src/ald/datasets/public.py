@@ -83,7 +83,7 @@ def obtain(data: PublicData, cache: Path | None = None) -> list[Path]:
     """The checked files of the public home: from the folder that ALD_DATA names, from the cache, or fetched."""
     own = [_in_folder(file.name) for file in data.files]
     return [
-        _checked(path, file) if path is not None else _fetched(data, file, cache)
+        _check(path, file) if path is not None else _fetch(data, file, cache)
         for path, file in zip(own, data.files, strict=True)
     ]
 
@@ -94,14 +94,14 @@ def _in_folder(name: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _checked(path: Path, file: RemoteFile) -> Path:
+def _check(path: Path, file: RemoteFile) -> Path:
     found = sha256(path.read_bytes()).hexdigest()
     if found != file.sha256:
         raise InputError(f"{str(path)!r} is not the file of {file.url}: its SHA-256 is {found}, not {file.sha256}")
     return path
 
 
-def _fetched(data: PublicData, file: RemoteFile, cache: Path | None) -> Path:
+def _fetch(data: PublicData, file: RemoteFile, cache: Path | None) -> Path:
     try:
         import pooch
     except ModuleNotFoundError:

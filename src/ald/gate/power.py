@@ -46,7 +46,7 @@ def simulate_power(
     table: Table, asked: Request, limit: float, share: float, tell: Callable[[float], None] = lambda share: None
 ) -> Power:
     """How often a disparity of `limit` in a group of `share` of these people would have been found."""
-    table = _expanded(table)
+    table = _expand(table)
     rng = np.random.default_rng([asked.config.seed, 77])
     found = missed = 0
     needed = int(np.ceil(POWER * RUNS))
@@ -59,7 +59,7 @@ def simulate_power(
     return Power(found=found, runs=found + missed)
 
 
-def _expanded(table: Table) -> Table:
+def _expand(table: Table) -> Table:
     """A row per person: outcomes are dealt out to people."""
     if table.counts is None:
         return table
@@ -130,7 +130,7 @@ def _without_disparity(table: Table, asked: Request, group: BoolArray, limit: fl
         for name in config.outcomes:
             now = favourable_rows(table[name], roles.favourable_of(name), "outcome")
             dealt = _dealt(now, np.ones(len(now), bool), group, limit, rng)
-            columns[name] = _recoded(table[name], now, dealt)
+            columns[name] = _recode(table[name], now, dealt)
         return replace(table, columns={**table.columns, **columns})
     assert roles.prediction is not None
     assert roles.truth is not None
@@ -142,8 +142,8 @@ def _without_disparity(table: Table, asked: Request, group: BoolArray, limit: fl
         for r in range(len(question.notion.rates)):
             cells = _dealt_cells(cells, _sets(counter, r), group, limit, rng)
     columns = {
-        roles.prediction: _recoded(table[roles.prediction], predicted, (cells & 1).astype(bool)),
-        roles.truth: _recoded(table[roles.truth], true, (cells >> 1).astype(bool)),
+        roles.prediction: _recode(table[roles.prediction], predicted, (cells & 1).astype(bool)),
+        roles.truth: _recode(table[roles.truth], true, (cells >> 1).astype(bool)),
     }
     return replace(table, columns={**table.columns, **columns})
 
@@ -181,7 +181,7 @@ def _dealt(now: BoolArray, in_base: BoolArray, group: BoolArray, limit: float, r
     return out
 
 
-def _recoded(column: Column, now: BoolArray, wanted: BoolArray) -> Column:
+def _recode(column: Column, now: BoolArray, wanted: BoolArray) -> Column:
     """The column with other values for those who change: the first value of the other kind."""
     codes = column.codes.copy()
     for kind in (True, False):

@@ -10,7 +10,7 @@ from ald.gate.verdict import Exceeding, Verdict
 from ald.groups.criterion import visible
 from ald.groups.wording import readable
 from ald.report.markdown import escape
-from ald.report.words import percent, signed
+from ald.report.words import format_signed, percent
 
 EXIT_CODES = {"pass": 0, "fail": 1, "not enough evidence": 3}
 # Groups that a verdict names in messages of one line.
@@ -52,8 +52,8 @@ def _row(group: Exceeding) -> tuple[str, str, str, str, str]:
     return (
         visible(readable(group.criterion)),
         f"{group.size:,} ({percent(group.share)})",
-        signed(group.psi),
-        f"{signed(low)} to {signed(high)}",
+        format_signed(group.psi),
+        f"{format_signed(low)} to {format_signed(high)}",
         visible(_remark(group)),
     )
 

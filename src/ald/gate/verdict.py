@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ald._core.arrays import BoolArray
-from ald.auditing import Request, requested
+from ald.auditing import Request, read_request
 from ald.data.asked import with_cuts
 from ald.data.table import Table
 from ald.errors import InputError
@@ -105,7 +105,7 @@ def _plain(group: Exceeding) -> dict[str, Any]:
 def judge(check: Check, *, today: date, progress: Callable[[str, float], None] | None = None) -> Verdict:
     """The verdict of a check on its data. today: the day on which accepted groups still have to hold."""
     options = {**check.options, "data": check.data, "level": check.level / 2, "progress": progress}
-    asked = requested(_options(options))
+    asked = read_request(_options(options))
     limit, query, threads = asked.memory_limit, asked.source.query, asked.source.threads
     if asked.config.split == "own":
         raise InputError("a check has one data set: name a column as the split")

@@ -18,7 +18,7 @@ class Derived:
     codes: Callable[[AuditData], AnyArray]
 
 
-def extended(data: AuditData, derived: Sequence[Derived]) -> AuditData:
+def extend_data(data: AuditData, derived: Sequence[Derived]) -> AuditData:
     """The data with these attributes after its own."""
     if not derived:
         return data

@@ -70,7 +70,7 @@ class LeafCriteria(Sequence[CodedCriterion]):
 
     def __iter__(self) -> Iterator[CodedCriterion]:
         paths = self._forest.criteria(self._sizes)
-        return (named(paths[at], self._present) for at in self.at.tolist())
+        return (name_levels(paths[at], self._present) for at in self.at.tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -98,10 +98,10 @@ class LeafCriteria(Sequence[CodedCriterion]):
                 low, high = (low, min(high, cut)) if is_left else (max(low, cut), high)
                 conditions[attribute] = CodedCondition(attribute, low, high)
             at = parent
-        return named(tuple(conditions[attribute] for attribute in sorted(conditions)), self._present)
+        return name_levels(tuple(conditions[attribute] for attribute in sorted(conditions)), self._present)
 
 
-def named(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedCriterion:
+def name_levels(criterion: CodedCriterion, present: Mapping[int, list[int]]) -> CodedCriterion:
     """Ordered levels named one by one: those that the search saw, since a level it never saw satisfies no condition."""
     if not present:
         return criterion
@@ -156,12 +156,10 @@ def _leaves(forest: Forest, sizes: Sequence[int], present: Mapping[int, list[int
     place = np.empty(forest.n_nodes, np.int64)
     place[unordered] = np.arange(len(unordered))
     at = np.flatnonzero(is_leaf & (forest.parent >= 0))
-    return _described(forest, at, np.concatenate(found_said)[place[at]], top, present)
+    return _describe(forest, at, np.concatenate(found_said)[place[at]], top, present)
 
 
-def _described(
-    forest: Forest, at: IntArray, said: AnyArray, top: AnyArray, present: Mapping[int, list[int]]
-) -> _Leaves:
+def _describe(forest: Forest, at: IntArray, said: AnyArray, top: AnyArray, present: Mapping[int, list[int]]) -> _Leaves:
     """What the leaves' paths say, as numbers that depend on the criterion alone."""
     left, right = _sides(forest, top)
     sums, words = np.zeros(len(at), np.uint64), np.zeros(len(at), np.int64)
@@ -188,7 +186,7 @@ def _described(
             else:
                 bounds = np.stack([low, high])
         said[has, a] = value
-        sums[has] += _mixed(value * _VALUE + np.full(1, a + 1, np.uint64) * _ATTRIBUTE)
+        sums[has] += _mix(value * _VALUE + np.full(1, a + 1, np.uint64) * _ATTRIBUTE)
         words[has] += named_levels
         conditions[has] += 1
         new = first[has] < 0
@@ -197,7 +195,7 @@ def _described(
     return _Leaves(at=at, said=said, sums=sums, order=np.stack([conditions, words, first, *first_bounds], axis=1))
 
 
-def _mixed(values: AnyArray) -> AnyArray:
+def _mix(values: AnyArray) -> AnyArray:
     values = (values ^ (values >> np.uint64(30))) * _MIX
     return np.asarray(values ^ (values >> np.uint64(27)))
 

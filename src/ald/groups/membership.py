@@ -12,7 +12,7 @@ from ald._core import _numpy_kernel, kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from ald._core.threads import in_threads
 from ald.data import packing
-from ald.data.coded import Attribute, AuditData, numbered, weighted_bincount
+from ald.data.coded import Attribute, AuditData, number_values, weighted_bincount
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 
 _WORTH_A_THREAD = 1_000_000
@@ -219,9 +219,9 @@ def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
     pattern = np.zeros(len(masks[0]), dtype=np.int64)
     for i, mask in enumerate(masks):
         if i and i % _BITS_AT_ONCE == 0:
-            pattern = numbered(pattern)[1]
+            pattern = number_values(pattern)[1]
         pattern = 2 * pattern + mask
-    return numbered(pattern)[1]
+    return number_values(pattern)[1]
 
 
 def correlation(a: BoolArray, b: BoolArray, data: AuditData) -> float:

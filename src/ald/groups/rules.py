@@ -11,7 +11,7 @@ from ald._core.arrays import IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.groups.criterion import Criterion
 from ald.groups.derived import Derived
-from ald.groups.leaves import LeafCriteria, named
+from ald.groups.leaves import LeafCriteria, name_levels
 from ald.groups.membership import Leaves
 from ald.groups.tree import CodedCriterion, Forest
 
@@ -63,7 +63,7 @@ def _present(data: AuditData) -> dict[int, list[int]]:
 
 def named_in(criterion: CodedCriterion, data: AuditData) -> CodedCriterion:
     """The criterion with ordered levels named one by one, as `candidates` gives it."""
-    return named(criterion, _present(data))
+    return name_levels(criterion, _present(data))
 
 
 def decode(criterion: CodedCriterion, attributes: Sequence[Attribute]) -> Criterion:

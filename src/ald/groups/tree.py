@@ -12,7 +12,7 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data.coded import Attribute
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 
 class CodedCondition(NamedTuple):
@@ -78,7 +78,7 @@ class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Sides], at: Sequence[IntArray]) -> Sides:
+    def concatenate(cls, parts: Sequence[Sides], at: Sequence[IntArray]) -> Sides:
         """Several, where the nodes of each have other numbers: at[i] those of parts[i]."""
         none = np.zeros(0, np.int64)
         nodes = np.concatenate([none, *at])
@@ -149,7 +149,7 @@ class Forest:
         return self.n_trees
 
     @classmethod
-    def joined(cls, forests: Sequence[Forest], n_cells: int = 0) -> Forest:
+    def concatenate(cls, forests: Sequence[Forest], n_cells: int = 0) -> Forest:
         """The trees of several forests on the same attributes, one after the other; of none, an empty forest."""
         if len(forests) == 1:
             return forests[0]
@@ -174,7 +174,7 @@ class Forest:
             counts=column("counts", np.zeros((0, forests[0].counts.shape[1] if forests else n_cells), np.int64)),
             attribute=column("attribute"),
             cut=column("cut"),
-            sides=Sides.joined(
+            sides=Sides.concatenate(
                 [forest.sides for forest in forests],
                 [forest.sides.nodes + at for forest, at in zip(forests, nodes, strict=False)],
             ),
@@ -278,8 +278,8 @@ class Forest:
             **{name: getattr(self, name).tolist() for name in _INTEGER_COLUMNS if name != "cut"},
             "cut": cut.tolist(),
             "sides": {str(i): [list(left), list(right)] for i, (left, right) in self.sides.as_dict().items()},
-            "statistic": [rounded(value) for value in self.statistic.tolist()],
-            "log_p": [rounded(value) for value in self.log_p.tolist()],
+            "statistic": [round_reported(value) for value in self.statistic.tolist()],
+            "log_p": [round_reported(value) for value in self.log_p.tolist()],
         }
 
     @classmethod
@@ -366,7 +366,7 @@ def in_preorder(levels: Sequence[Level], splits: Sequence[LevelSplits], n_trees:
         counts=np.concatenate([level.counts for level in levels])[order],
         attribute=np.concatenate([split.attribute for split in splits])[order],
         cut=np.concatenate([split.cut for split in splits])[order],
-        sides=Sides.joined(sides, at),
+        sides=Sides.concatenate(sides, at),
         statistic=np.concatenate([split.statistic for split in splits])[order],
         log_p=np.concatenate([split.log_p for split in splits])[order],
     )

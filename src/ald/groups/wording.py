@@ -42,11 +42,11 @@ def with_round_bounds(condition: Interval) -> Interval:
     """The condition with bounds of few decimals."""
     if condition.kind != "numeric":
         return condition
-    lower, upper = (None if bound is None else _rounded(bound) for bound in (condition.lower, condition.upper))
+    lower, upper = (None if bound is None else _round(bound) for bound in (condition.lower, condition.upper))
     return condition if lower == upper and not condition.is_point else replace(condition, lower=lower, upper=upper)
 
 
-def _rounded(bound: float) -> float:
+def _round(bound: float) -> float:
     if len(format_bound(bound, "numeric")) <= 8:
         return bound
     return round(bound, 2) if abs(bound) >= 10 else float(f"{bound:.4g}")

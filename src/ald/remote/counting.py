@@ -17,11 +17,11 @@ from ald.data.coded import AuditData, merge, weighted_bincount
 from ald.data.hashing import drawn, row_hashes
 from ald.groups.membership import Leaves, count_members, member_mask, people_along
 from ald.groups.tree import CodedCriterion
-from ald.remote.engines.blocks import Layout
+from ald.remote.engines.blocks import KeyLayout
 from ald.remote.engines.protocols import Blocks
 from ald.search.forest.counting import Histograms, Routing
 from ald.search.forest.sampling import counter_of
-from ald.search.pool import pooled
+from ald.search.pool import pool_people
 
 Sums = tuple[IntArray, IntArray]
 
@@ -33,7 +33,7 @@ class Partition:
     key: of the halves. cells: the confusion cell of the question for every one that the rows have.
     """
 
-    layout: Layout
+    layout: KeyLayout
     key: int
     fraction: float
     cells: tuple[int, ...] | None = None
@@ -76,7 +76,7 @@ class CountValues:
         return _sparse(np.concatenate([*tables, different]))
 
 
-def value_places(layout: Layout) -> tuple[IntArray, int]:
+def value_places(layout: KeyLayout) -> tuple[IntArray, int]:
     """Where the codes of every attribute begin in one list of all, and how long it is."""
     ends = np.concatenate([[0], np.cumsum([attribute.size + 1 for attribute in layout.attributes])])
     return ends, int(ends[-1])
@@ -135,13 +135,15 @@ class ClusterCounter:
 
     def roots(self) -> IntArray:
         width = self._partition.n_cells
-        trees, counts = self._blocks.summed(self._job(None), width)
+        trees, counts = self._blocks.sum_by_key(self._job(None), width)
         out = np.zeros((len(self._samples), width), np.int64)
         out[trees] = counts
         return out
 
     def histograms(self, nodes: IntArray, attributes: IntArray) -> Histograms:
-        keys, counts = self._blocks.summed(self._job((nodes, self._attributes[attributes])), self._partition.n_cells)
+        keys, counts = self._blocks.sum_by_key(
+            self._job((nodes, self._attributes[attributes])), self._partition.n_cells
+        )
         request, codes = np.divmod(keys, self._stride)
         offsets = np.searchsorted(request, np.arange(len(nodes) + 1))
         return Histograms(offsets=offsets, codes=codes, counts=counts)
@@ -170,13 +172,13 @@ class DrawPool:
 
     def __call__(self, blocks: Sequence[bytes]) -> tuple[tuple[AnyArray, ...], AnyArray, IntArray]:
         d1 = self.partition.half(blocks, 0)
-        pool = pooled(d1, self.share, self.seed)
+        pool = pool_people(d1, self.share, self.seed)
         return pool.codes, pool.cells, pool.counts
 
 
 def draw_pool(blocks: Blocks, partition: Partition, share: float, seed: int) -> AuditData:
     """A part of D1, in canonical order."""
-    parts = blocks.gathered(DrawPool(partition=partition, share=share, seed=seed))
+    parts = blocks.gather(DrawPool(partition=partition, share=share, seed=seed))
     none = partition.layout.data([])
     return merge(
         AuditData(

@@ -42,45 +42,45 @@ from ald.remote.counting import (
     draw_pool,
     value_places,
 )
-from ald.remote.engines.failures import told
+from ald.remote.engines.failures import translate_errors
 from ald.remote.engines.protocols import Blocks
-from ald.remote.spread import PreparedSpread, prepare_spread
+from ald.remote.preparing import PreparedRemote, prepare_remote
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps, assess_gaps, count_parts
 from ald.results.halving import Halving, Overlaps
 from ald.results.listed import listed_details, listed_subjects
 from ald.rows import Whole
-from ald.search.explore.scoring import Terms as SearchTerms
+from ald.search.explore.scoring import Aim
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules, minimum_rows
-from ald.search.giveaways import errors_of_guessing, judged, kept_beside, no_search, renumbered, without
+from ald.search.giveaways import errors_of_guessing, judge_tables, kept_beside, no_search, renumber, without
 from ald.search.pool import pool_note, pool_share
 from ald.search.proposing import explore_from, search_rates
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
+    from ald.remote.lazy import RemoteTable
 
 # Bits of a key that say which groups people are in.
 _KEY_BITS = 62
 
 
 @contextmanager
-def remote_rows(spread: Spread, roles: Roles, config: AuditConfig, threads: int) -> Iterator[RemoteRows]:
+def remote_rows(remote: RemoteTable, roles: Roles, config: AuditConfig, threads: int) -> Iterator[RemoteRows]:
     """The rows coded where they are, until the end."""
-    _check_possible(spread, roles, config)
+    _check_possible(remote, roles, config)
     least = 1 if config.has_own_split else minimum_rows(GrowthRules(), config.fraction)
-    with told(spread.engine.name, spread.engine.failures):
-        prepared = prepare_spread(spread, roles, joint_cells(config), least)
+    with translate_errors(remote.engine.name, remote.engine.failures):
+        prepared = prepare_remote(remote, roles, joint_cells(config), least)
         try:
-            yield RemoteRows(spread, prepared, config, threads)
+            yield RemoteRows(remote, prepared, config, threads)
         finally:
             prepared.blocks.close()
 
 
-def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
+def _check_possible(remote: RemoteTable, roles: Roles, config: AuditConfig) -> None:
     """Raises where something was asked that needs all rows in one place."""
     asked = {
         "weights": roles.weights,
@@ -95,12 +95,12 @@ def _check_possible(spread: Spread, roles: Roles, config: AuditConfig) -> None:
     }
     for option, value in asked.items():
         if value:
-            raise SettingError(_not_here(option, spread))
+            raise SettingError(_not_here(option, remote))
 
 
-def _not_here(option: str, spread: Spread) -> str:
+def _not_here(option: str, remote: RemoteTable) -> str:
     return (
-        f"{option} is not supported for this data: it has about {spread.cells:,} different rows, more than fit "
+        f"{option} is not supported for this data: it has about {remote.cells:,} different rows, more than fit "
         "into memory, and stays where it is. Name fewer attributes or round their values, so that fewer rows differ, "
         "or give more memory_limit."
     )
@@ -111,8 +111,8 @@ class RemoteRows:
 
     input_sha256 = None
 
-    def __init__(self, spread: Spread, prepared: PreparedSpread, config: AuditConfig, threads: int) -> None:
-        self._spread, self._summary, self._config = spread, prepared.summary, config
+    def __init__(self, remote: RemoteTable, prepared: PreparedRemote, config: AuditConfig, threads: int) -> None:
+        self._remote, self._summary, self._config = remote, prepared.summary, config
         self._prepared, self._threads = prepared, threads
         self._found: RemoteHalves | None = None
 
@@ -123,13 +123,13 @@ class RemoteRows:
 
     @property
     def summary(self) -> DataSummary:
-        halves, cells = self._halves, self._spread.cells
+        halves, cells = self._halves, self._remote.cells
         note = f"about {cells:,} different rows do not fit into memory, so they were counted where they are"
         copies = [] if halves.pool is None else repeated_rows(halves.pool)
         total = halves.totals[0] + halves.totals[1]
         rows = int(total.sum())
-        gone = self._spread.rows - rows
-        left_out = [left_out_note(gone, self._spread.rows, self._config.outcome_columns)] if gone else []
+        gone = self._remote.rows - rows
+        left_out = [left_out_note(gone, self._remote.rows, self._config.outcome_columns)] if gone else []
         return replace(
             self._summary,
             rows=rows,
@@ -151,9 +151,9 @@ class RemoteRows:
     def why_halves(self) -> str:
         return "the rows stay where they are"
 
-    def whole(self) -> Whole:
+    def read_all(self) -> Whole:
         """Nobody: rows that stay where they are cannot be shuffled."""
-        raise SettingError(_not_here("split='none'", self._spread))
+        raise SettingError(_not_here("split='none'", self._remote))
 
     def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
         self._found = RemoteHalves(self._prepared, self._config, self._threads, key_of(np.random.default_rng(seed)))
@@ -185,13 +185,13 @@ class RemoteHalves:
 
     strata = None
 
-    def __init__(self, prepared: PreparedSpread, config: AuditConfig, threads: int, key: int) -> None:
+    def __init__(self, prepared: PreparedRemote, config: AuditConfig, threads: int, key: int) -> None:
         self.blocks: Blocks = prepared.blocks
         self.config, self.threads = config, threads
         layout = prepared.layout
         self.partition = Partition(layout=layout, key=key, fraction=config.fraction, n_cells=layout.n_cells)
         ends, size = value_places(layout)
-        keys, counts = self.blocks.summed(CountValues(partition=self.partition), layout.n_cells)
+        keys, counts = self.blocks.sum_by_key(CountValues(partition=self.partition), layout.n_cells)
         table = np.zeros((2 * size + 1, layout.n_cells), np.int64)
         table[keys] = counts
         both, self.different = table[:-1].reshape(2, size, layout.n_cells), int(table[-1, 0])
@@ -236,7 +236,7 @@ class RemoteHalves:
         away = () if config.search == "paper" else self._giveaways(question, rates)
         kept, searched = kept_beside(present, away), without(present, away)
         if not kept:
-            return renumbered(*no_search(partition.n_cells), present, away)
+            return renumber(*no_search(partition.n_cells), present, away)
         rngs = [np.random.default_rng(seed) for seed in seeds]
         samples = [key_of(rng) for rng in rngs]
         counter = ClusterCounter(self.blocks, partition, SAMPLE_SHARE, samples, kept)
@@ -245,18 +245,18 @@ class RemoteHalves:
             GrowthRules(alpha=config.alpha), rngs, progress=lambda done: progress(done / 2),
         )  # fmt: skip
         if self.pool is None:
-            return renumbered(forest, candidates(forest, searched), present, away)
-        terms, d1 = SearchTerms(direction=config.sign), without(self.view_d1(question), away)
-        return renumbered(forest, explore_from(forest, d1, rates, config, terms, self.threads, progress), present, away)
+            return renumber(forest, candidates(forest, searched), present, away)
+        aim, d1 = Aim(direction=config.sign), without(self.view_d1(question), away)
+        return renumber(forest, explore_from(forest, d1, rates, config, aim, self.threads, progress), present, away)
 
     def _giveaways(self, question: Question, rates: RateCounter) -> tuple[CodedCriterion, ...]:
         """The conditions that give the outcome away, from the people of D1 along every attribute."""
         tables = (_with_cells(table, question) for table in self.values[0])
-        return judged(
+        return judge_tables(
             self.attributes, tables, rates, errors_of_guessing(question.view(self.d1), rates), self.config.sign
         )
 
-    def extended(self, proposed: Sequence[Candidates]) -> RemoteHalves:
+    def extend(self, proposed: Sequence[Candidates]) -> RemoteHalves:
         """The same: only other systems make attributes."""
         return self
 
@@ -273,7 +273,7 @@ class RemoteHalves:
         out = np.zeros((len(criteria), partition.n_cells), np.int64)
         if len(criteria):
             job = CountGroups(partition=partition, criteria=tuple(criteria), half=half)
-            keys, counts = self.blocks.summed(job, partition.n_cells)
+            keys, counts = self.blocks.sum_by_key(job, partition.n_cells)
             out[keys] = counts
         return out
 
@@ -283,7 +283,7 @@ class RemoteHalves:
             return
         stride = 1 + max(attribute.size for attribute in self.attributes)
         job = CountAlong(partition=self.partition, pairs=pairs, stride=stride)
-        keys, counts = self.blocks.summed(job, self.partition.n_cells)
+        keys, counts = self.blocks.sum_by_key(job, self.partition.n_cells)
         for i, (attribute, criterion) in enumerate(pairs):
             here = slice(*np.searchsorted(keys, [i * stride, (i + 1) * stride]))
             table = np.zeros((self.attributes[attribute].size + 1, self.partition.n_cells), np.int64)
@@ -343,7 +343,7 @@ class RemoteD2:
         """As in memory, by one more job, if there are any criteria."""
         return self._halves.count_members(criteria, self._partition, half=1)
 
-    def assessed(
+    def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
         """As in memory: from the members along any attribute, or given groups before by one more job."""
@@ -362,10 +362,10 @@ class RemoteD2:
         """How many people the other descriptions of a group have, and how many of its own."""
         pairs = [(i, other) for i, others in enumerate(proposed.also) for other in others]
         job = CountShared(partition=self._partition, pairs=tuple((proposed.criteria[i], other) for i, other in pairs))
-        _, counts = self._halves.blocks.summed(job, 3) if pairs else ((), ())
+        _, counts = self._halves.blocks.sum_by_key(job, 3) if pairs else ((), ())
         out: dict[int, list[tuple[CodedCriterion, int, float]]] = {i: [] for i in range(len(proposed.also))}
         for (i, other), (own, size, both) in zip(pairs, counts, strict=True):
-            out[i].append((other, int(size), float(rounded(both / max(own, 1)) or 0.0)))
+            out[i].append((other, int(size), float(round_reported(both / max(own, 1)) or 0.0)))
         return {i: tuple(others) for i, others in out.items()}
 
     def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, list[CodedCriterion]]:
@@ -394,7 +394,7 @@ class RemoteD2:
         while left or not rounds:
             n_bits = max(1, _KEY_BITS - len(counts).bit_length())
             job = CountPatterns(partition=partition, criteria=left[:n_bits], known=tuple(rounds))
-            keys, counts = self._halves.blocks.summed(job, partition.n_cells)
+            keys, counts = self._halves.blocks.sum_by_key(job, partition.n_cells)
             rounds.append((left[:n_bits], keys))
             left = left[n_bits:]
         members: list[ByteArray] = []
@@ -417,6 +417,8 @@ class RemoteLeaves:
     def count(self, data: AuditData, threads: int = 1) -> IntArray:
         """From the rows where they are; `data` has the cells only."""
         inside = np.zeros((len(self.leaves.at), data.n_cells), np.int64)
-        places, counts = self.blocks.summed(CountMembers(partition=self.partition, leaves=self.leaves), data.n_cells)
+        places, counts = self.blocks.sum_by_key(
+            CountMembers(partition=self.partition, leaves=self.leaves), data.n_cells
+        )
         inside[places] = counts
         return inside

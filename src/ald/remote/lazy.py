@@ -1,7 +1,7 @@
 """Lazy frames of engines that hold the data themselves: one look, bins where numbers have too many values, one count.
 
-The distinct rows come back with their counts if they fit into the memory. If not, a `Spread` has what is needed to go
-on where the rows are, if their engine can do more than group.
+The distinct rows come back with their counts if they fit into the memory. If not, a `RemoteTable` has what is needed to
+go on where the rows are, if their engine can do more than group.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ald.data.inputs.reading import Reading
 from ald.data.table import Table, check_names, names_to_read, table_from
 from ald.errors import ColumnError, InputError, nearest, shorten
 from ald.remote.engines.engine import Engine, PolarsEngine, Shape, UncountableError, one_row
-from ald.remote.engines.failures import told
+from ald.remote.engines.failures import translate_errors
 from ald.remote.engines.protocols import Kept, Marginal
 
 _SOURCE = "the data"
@@ -62,7 +62,7 @@ class Cut:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Spread:
+class RemoteTable:
     """Data that stays where it is: it has about `cells` different rows, and the memory holds `most` of them.
 
     names: the columns of the frame, in its order. cut: those of them that are in bins. notes, by_column: as of a file
@@ -81,9 +81,9 @@ class Spread:
     notes: tuple[str, ...] = ()
     by_column: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def kept(self) -> Kept:
+    def keep(self) -> Kept:
         """The rows where they are."""
-        kept = self.engine.kept(self.frame)
+        kept = self.engine.keep(self.frame)
         assert kept is not None
         return kept
 
@@ -97,10 +97,10 @@ class Spread:
     def column(self, name: str, marginal: Marginal) -> Column:
         """A column that has every distinct value once."""
         values, counts = marginal
-        return _noted(name, arrow_series(values), counts, self.cut, self.by_column)
+        return _note(name, arrow_series(values), counts, self.cut, self.by_column)
 
 
-def _noted(
+def _note(
     name: str,
     series: nw.Series[Any],
     counts: IntArray,
@@ -112,14 +112,14 @@ def _noted(
     return replace(column, notes=(*by_column.get(name, ()), *column.notes))
 
 
-def counted(frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | Spread:
+def count_rows(frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | RemoteTable:
     """The distinct rows of a lazy frame with their counts, numbers with very many values in bins; or where they are."""
     engine = engine_of(frame)
-    with told(engine.name, engine.failures):
-        return _counted(engine, frame, reading, opened)
+    with translate_errors(engine.name, engine.failures):
+        return _count_rows(engine, frame, reading, opened)
 
 
-def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | Spread:
+def _count_rows(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened: Opened) -> Table | RemoteTable:
     engine.check(frame)
     names = [str(name) for name in frame.collect_schema().names()]
     check_names(names, _SOURCE)
@@ -127,20 +127,22 @@ def _counted(engine: Engine, frame: nw.LazyFrame[Any], reading: Reading, opened:
     wanted = readable if reading.needed is None else list(reading.needed)
     # Whatever has a role is looked for before anything is counted: that may take long.
     _check_there((*wanted, *sorted(reading.exact), *reading.kinds), names)
-    frame = engine.numbered(frame).select([f"c{names.index(name)}" for name in wanted])
-    return _Counting(engine, engine.numbered(frame), wanted, reading, opened).table()
+    frame = engine.number_columns(frame).select([f"c{names.index(name)}" for name in wanted])
+    return _Counting(engine, engine.number_columns(frame), wanted, reading, opened).table()
 
 
-def collected(frame: nw.LazyFrame[Any], only: Sequence[str] | None, excluded: Sequence[str] = ()) -> nw.DataFrame[Any]:
+def collect_rows(
+    frame: nw.LazyFrame[Any], only: Sequence[str] | None, excluded: Sequence[str] = ()
+) -> nw.DataFrame[Any]:
     """The rows of a lazy frame as they stand: all columns but those excluded, or only some; no other is computed."""
     engine = engine_of(frame)
-    with told(engine.name, engine.failures):
+    with translate_errors(engine.name, engine.failures):
         engine.check(frame)
         names = [str(name) for name in frame.collect_schema().names()]
         check_names(names, _SOURCE)
         readable = names_to_read(names, excluded, _SOURCE)
         wanted = {f"c{names.index(name)}": name for name in _check_there(readable if only is None else only, names)}
-        return engine.numbered(frame).select(list(wanted)).collect().rename(wanted)
+        return engine.number_columns(frame).select(list(wanted)).collect().rename(wanted)
 
 
 def _check_there(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
@@ -192,7 +194,7 @@ class _Counting:
         self.cut: dict[str, Cut] = {}
         self.hints: list[str] = []
 
-    def table(self) -> Table | Spread:
+    def table(self) -> Table | RemoteTable:
         """The counted rows, or where they stay. Raises if they fit into no memory, and their engine can only group."""
         try:
             self.rows, by_column = self.engine.look(self.frame, list(self.column.values()))
@@ -210,10 +212,10 @@ class _Counting:
         if min(self.rows, prod(_UNSURE * n + 1 for n in values)) > most:
             cells = self.engine.cells(frame)
             if cells > most:
-                spread = self._spread(frame, kept, left_out, cells)
-                if self.engine.kept(frame) is None:
-                    raise spread.error()
-                return spread
+                remote = self._remote(frame, kept, left_out, cells)
+                if self.engine.keep(frame) is None:
+                    raise remote.error()
+                return remote
         grouped = frame.group_by([self.column[name] for name in kept]).agg(nw.len().alias("n")).collect("pyarrow")
         counts = grouped.get_column("n").to_numpy().astype(np.int64)
         columns = [self._column(name, grouped.get_column(self.column[name]), counts) for name in kept]
@@ -221,8 +223,10 @@ class _Counting:
         notes = (*self.opened.notes, *self.hints)
         return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=notes)
 
-    def _spread(self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int) -> Spread:
-        return Spread(
+    def _remote(
+        self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int
+    ) -> RemoteTable:
+        return RemoteTable(
             engine=self.engine,
             frame=frame,
             names=tuple(kept),
@@ -297,7 +301,7 @@ class _Counting:
         """The frame with the columns cut that have too many values."""
         many = [name for name in kept if self._has_many(name)]
         for name in many:
-            frame = self.engine.measured(frame, self.column[name], as_days=self._kind(name) == "date")
+            frame = self.engine.measure(frame, self.column[name], as_days=self._kind(name) == "date")
         bounds = {name: named_bounds(self.reading.named.get(name, ()), self._kind(name)) for name in many}
         ranges = _ranges(frame, {self.column[name]: bounds[name] for name in many}) if many else {}
         for name in many:
@@ -313,7 +317,7 @@ class _Counting:
         return self.engine.cut(frame, {self.column[name]: self.cut[name].edges for name in many}) if many else frame
 
     def _column(self, name: str, series: nw.Series[Any], counts: IntArray) -> Column:
-        return _noted(name, series, counts, self.cut, self.opened.by_column)
+        return _note(name, series, counts, self.cut, self.opened.by_column)
 
 
 @dataclass(frozen=True, kw_only=True)

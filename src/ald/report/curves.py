@@ -11,7 +11,7 @@ from ald._core.arrays import IntArray
 from ald.groups.criterion import Condition, Interval, format_bound
 from ald.notions import Mean, Rate, RateCounter
 from ald.results.details import Bin, Curve
-from ald.statistics.basics import newcombe, rounded, wilson
+from ald.statistics.basics import newcombe, round_reported, wilson
 from ald.statistics.means import intervals_of_means
 
 
@@ -97,7 +97,7 @@ def _series(title: str, table: IntArray, curve: Curve, rate: Rate, condition: Co
         columns = [x[0] for side in (table, everyone - table) for x in (rates.hit(side), rates.base(side))]
         low, high = wilson(columns[0], columns[1], level)
         psi_low, psi_high = newcombe(columns[0], columns[1], columns[2], columns[3], level)
-    shown = [[rounded(x) for x in column.tolist()] for column in (value, low, high, psi, psi_low, psi_high)]
+    shown = [[round_reported(x) for x in column.tolist()] for column in (value, low, high, psi, psi_low, psi_high)]
     points = tuple(
         Point(
             label=bin_label(bin_, curve.kind),
@@ -115,7 +115,7 @@ def _series(title: str, table: IntArray, curve: Curve, rate: Rate, condition: Co
         )
         for i, bin_ in enumerate(curve.bins)
     )
-    return Series(title=title, points=points, average=rounded(average))
+    return Series(title=title, points=points, average=round_reported(average))
 
 
 def bin_label(bin_: Bin, kind: str) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 
 from ald.errors import needed_extra
 from ald.groups.criterion import visible
-from ald.report.model import Entry, Records, Report, Table
-from ald.report.words import shortened
+from ald.report.model import Entry, Grid, Records, Report
+from ald.report.words import shorten
 
 # What Excel can hold: rows of a sheet, characters of a cell and of a sheet's name.
 _ROWS, _TEXT, _NAME = 1_048_576, 32_767, 31
@@ -126,7 +126,7 @@ class _Writer:
 
 
 def _text(text: str) -> str:
-    return shortened(visible(text), _TEXT)
+    return shorten(visible(text), _TEXT)
 
 
 def _summary(report: Report) -> list[tuple[str, Value]]:
@@ -149,20 +149,20 @@ def _records(records: Records) -> tuple[list[str], list[list[Value]]]:
     keys = [column.key for column in records.columns]
     header = ["rank", *(heads.get(column.key, column.header or column.key) for column in records.columns)]
     rows: list[list[Value]] = [
-        [i, *(_formatted(key, value) for key, value in zip(keys, row, strict=True)), *remarks]
+        [i, *(_format_value(key, value) for key, value in zip(keys, row, strict=True)), *remarks]
         for i, (row, remarks) in enumerate(zip(records.rows[: _ROWS - 1], records.remarks, strict=False), 1)
     ]
     return [*header, "notion", "undefined"], rows
 
 
-def _formatted(key: str, value: Value) -> Value:
+def _format_value(key: str, value: Value) -> Value:
     """A value with the format of its column."""
     if value is None or isinstance(value, (str, tuple)):
         return value
     return value, _FORMATS.get(key, _PERCENT if key.endswith(("_inside", "_outside")) else _SIGNED)
 
 
-def _table(table: Table) -> tuple[list[str], list[list[Value]]]:
+def _table(table: Grid) -> tuple[list[str], list[list[Value]]]:
     return [column.header for column in table.columns], [[_value(entry) for entry in row] for row in table.rows]
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from ald.report.curves import CurveView
 from ald.report.markup import Content, Markup, element, markup
-from ald.report.model import Card, Column, Report, Section, Table
+from ald.report.model import Card, Grid, Heading, Report, Section
 from ald.report.palette import DARK, LIGHT, Scale, variables
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
 from ald.report.svg import at_two_widths, style_sheet
 from ald.report.trees import Tree
-from ald.report.words import COLOURS, count, percent, share_interval, shortened, signed
+from ald.report.words import COLOURS, count, format_signed, percent, share_interval, shorten
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
@@ -65,7 +65,7 @@ def to_html(report: Report) -> str:
                 id="content",
             ),
             _footer(report),
-            Markup(f'<script type="application/json" id="audit">{_embedded(report)}</script>'),
+            Markup(f'<script type="application/json" id="audit">{_embed(report)}</script>'),
             Markup(f"<script>{script}</script>"),
         ),
         lang="en",
@@ -98,7 +98,7 @@ def _digest(text: str) -> str:
 
 
 def _cut(text: str, length: int = _LONG) -> str:
-    return shortened(text, length)
+    return shorten(text, length)
 
 
 def _header(report: Report) -> Markup:
@@ -197,7 +197,7 @@ def _choice(value: str, label: str, chosen: str) -> Markup:
 
 
 def _table(
-    table: Table, *, class_: str = "", labelled: bool = False, cards: tuple[Card, ...] = (), caption: bool = True
+    table: Grid, *, class_: str = "", labelled: bool = False, cards: tuple[Card, ...] = (), caption: bool = True
 ) -> Markup:
     """A table in a box that scrolls by itself where the window is narrow; `labelled` ones become lists there."""
     head = element(
@@ -242,7 +242,7 @@ def _table(
     )
 
 
-def _cell_class(column: Column, table: str) -> str | None:
+def _cell_class(column: Heading, table: str) -> str | None:
     """What a cell's column asks for; all columns of dense tables, which may have many rows, look alike."""
     if table == "dense" or not column.is_number:
         return None
@@ -330,7 +330,7 @@ def _curve_table(view: CurveView) -> Markup:
         if len(view.series) > 1:
             rows.append(f'<tr><th colspan="5" scope="rowgroup">{markup(series.title)}</th></tr>')
         for point in series.points:
-            cells = (percent(point.rate), share_interval((point.low, point.high)), signed(point.psi))
+            cells = (percent(point.rate), share_interval((point.low, point.high)), format_signed(point.psi))
             rest = "".join(f"<td>{markup(cell)}</td>" for cell in (f"{point.n:,}", *cells))
             rows.append(f'<tr><th scope="row">{markup(point.label)}</th>{rest}</tr>')
     head = "".join(
@@ -414,17 +414,17 @@ def _section(section: Section) -> Markup:
         element("h2", section.title, id=f"section-{section.key}"),
         [element("p", _cut(text, 2000)) for text in section.paragraphs],
         _foldable(section.table) if section.table else None,
-        _folded(section.more) if section.more else None,
+        _fold(section.more) if section.more else None,
         class_="section",
     )
 
 
-def _foldable(table: Table) -> Markup:
+def _foldable(table: Grid) -> Markup:
     """A table, folded if it is long."""
-    return _folded(table) if len(table.rows) > _ROWS else _table(table, class_="slim")
+    return _fold(table) if len(table.rows) > _ROWS else _table(table, class_="slim")
 
 
-def _folded(table: Table) -> Markup:
+def _fold(table: Grid) -> Markup:
     return element("details", element("summary", table.caption), _table(table, class_="dense", caption=False))
 
 
@@ -437,7 +437,7 @@ def _footer(report: Report) -> Markup:
     )  # fmt: skip
 
 
-def _embedded(report: Report) -> str:
+def _embed(report: Report) -> str:
     """The document, reduced to what fits on a page; inert inside a script element."""
     text = json.dumps(report.document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

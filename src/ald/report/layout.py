@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from ald.groups.criterion import visible
-from ald.report.model import Column, Entry, Table
-from ald.report.words import shortened
+from ald.report.model import Entry, Grid, Heading
+from ald.report.words import shorten
 
 _GAP = "  "
 _INDENT = "   "
@@ -16,7 +16,7 @@ _INDENT = "   "
 _NAME = 26
 
 
-def lines_of(table: Table, width: int, *, numbered: bool = False) -> list[str]:
+def lines_of(table: Grid, width: int, *, numbered: bool = False) -> list[str]:
     """The table with one line per row where that fits, and otherwise with each name on a line above its numbers.
 
     numbered: rows have numbers, and names are not cut.
@@ -24,7 +24,7 @@ def lines_of(table: Table, width: int, *, numbered: bool = False) -> list[str]:
     names = [f"{f'{i}. ' if numbered else ''}{visible(row[0].text)}" for i, row in enumerate(table.rows, 1)]
     block = _Block(table.columns[1:], [row[1:] for row in table.rows])
     room = max(width - len(_GAP) - block.width, _NAME)
-    shown = names if numbered else [shortened(name, room) for name in names]
+    shown = names if numbered else [shorten(name, room) for name in names]
     first = max([_cells(table.columns[0].header), *map(_cells, shown)], default=0)
     if first + len(_GAP) + block.width <= width:
         head = [" " * first] * (len(block.head) - 1) + [_left(visible(table.columns[0].header), first)]
@@ -43,7 +43,7 @@ def lines_of(table: Table, width: int, *, numbered: bool = False) -> list[str]:
     return out
 
 
-def with_headers(columns: Sequence[Column], row: Sequence[Entry]) -> str:
+def with_headers(columns: Sequence[Heading], row: Sequence[Entry]) -> str:
     """The entries of a row, each with its header; empty ones are left out."""
     pairs = zip(columns, row, strict=True)
     return ", ".join(f"{column.header} {entry.text}" for column, entry in pairs if entry.text)
@@ -52,7 +52,7 @@ def with_headers(columns: Sequence[Column], row: Sequence[Entry]) -> str:
 class _Block:
     """Some columns as lines: headers, broken between words where that makes a column narrower, and rows."""
 
-    def __init__(self, columns: Sequence[Column], rows: Sequence[Sequence[Entry]]) -> None:
+    def __init__(self, columns: Sequence[Heading], rows: Sequence[Sequence[Entry]]) -> None:
         texts = [[visible(entry.text) for entry in row] for row in rows]
         heads = [visible(column.header) for column in columns]
         widths = [_width(head, [row[k] for row in texts]) for k, head in enumerate(heads)]
@@ -76,7 +76,7 @@ def _width(head: str, texts: Sequence[str]) -> int:
     return max([1, *map(_cells, texts), min(halves, default=0)])
 
 
-def _split(columns: Sequence[Column], rows: Sequence[Sequence[Entry]], room: int) -> tuple[list[int], list[int]]:
+def _split(columns: Sequence[Heading], rows: Sequence[Sequence[Entry]], room: int) -> tuple[list[int], list[int]]:
     """The columns that fit beside one another, and those that do not: the widest that are not main go first."""
     main, rest = list(range(len(columns))), list[int]()
 

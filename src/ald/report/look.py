@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ald.groups.criterion import visible
 from ald.report.markup import Markup, element
-from ald.report.model import Column, Entry, Section, Table
+from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.notebook import fragment
 from ald.report.text import section_text
-from ald.report.words import joined, percent, points, shortened
+from ald.report.words import list_words, percent, points, shorten
 from ald.results.look import ColumnLook, Look
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -33,16 +33,16 @@ def histogram(counts: Sequence[int]) -> str:
 def values(column: ColumnLook) -> str:
     """The range and histogram of numbers, or the most frequent values, as many as there is room for."""
     if column.histogram:
-        low, high = (shortened((end or "").partition(" ")[0], _END) for end in (column.low, column.high))
+        low, high = (shorten((end or "").partition(" ")[0], _END) for end in (column.low, column.high))
         pairs = zip(column.histogram[::2], column.histogram[1::2], strict=True)
         return f"{low} {histogram([sum(pair) for pair in pairs])} {high}"
-    shown = [f"{shortened(one.level, 12)} {one.rows:,}" for one in column.levels]
+    shown = [f"{shorten(one.level, 12)} {one.rows:,}" for one in column.levels]
     for n in range(len(shown), 0, -1):
         more = column.distinct - n
         text = ", ".join([*shown[:n], f"{more:,} more"] if more else shown[:n])
         if len(text) <= _VALUES:
             return text
-    return shortened(", ".join(shown[:1]), _VALUES)
+    return shorten(", ".join(shown[:1]), _VALUES)
 
 
 def sections(look: Look) -> tuple[Section, ...]:
@@ -70,11 +70,11 @@ def look_text(look: Look) -> str:
         elif section.table is not None:
             blocks.append(section_text(section))
         else:
-            blocks.append("\n".join([section.title, *map(_filled, section.paragraphs)]))
+            blocks.append("\n".join([section.title, *map(_fill, section.paragraphs)]))
     return "\n\n".join(blocks)
 
 
-def _filled(text: str) -> str:
+def _fill(text: str) -> str:
     return textwrap.fill(visible(text), _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
@@ -84,12 +84,12 @@ def look_html(look: Look) -> str:
     for section in sections(look):
         content.append(element("p", section.title, class_="headline"))
         tag = "code" if section.key == "next" else "span"
-        content += [element("p", element(tag, shortened(text, 2000))) for text in section.paragraphs]
+        content += [element("p", element(tag, shorten(text, 2000))) for text in section.paragraphs]
         content += [_table(section.table)] if section.table is not None else []
     return fragment(*content)
 
 
-def _table(table: Table) -> Markup:
+def _table(table: Grid) -> Markup:
     classes = ["number" if column.is_number else None for column in table.columns]
     head = [element("th", one.header, class_=c, scope="col") for one, c in zip(table.columns, classes, strict=True)]
     rows = [
@@ -99,29 +99,29 @@ def _table(table: Table) -> Markup:
     return element("table", element("thead", element("tr", head)), element("tbody", rows))
 
 
-def _columns(look: Look) -> Table:
+def _columns(look: Look) -> Grid:
     headers = (("name", False), ("kind", False), ("distinct", True), ("missing", True), ("values", False))
-    return Table(
+    return Grid(
         caption="Columns",
-        columns=tuple(Column(key=key, header=key, is_number=is_number) for key, is_number in headers),
+        columns=tuple(Heading(key=key, header=key, is_number=is_number) for key, is_number in headers),
         rows=tuple(_row(column) for column in look.columns),
     )
 
 
 def _row(column: ColumnLook) -> tuple[Entry, ...]:
     return (
-        Entry(text=shortened(column.name, _NAME), value=column.name),
+        Entry(text=shorten(column.name, _NAME), value=column.name),
         Entry(text=column.kind, value=column.kind),
         Entry(text=f"{column.distinct:,}", value=column.distinct),
         Entry(text=percent(column.missing_share) if column.missing else "", value=column.missing_share),
-        Entry(text=shortened(values(column), _VALUES), value=column.low),
+        Entry(text=shorten(values(column), _VALUES), value=column.low),
     )
 
 
 def _fitting(look: Look) -> Section | None:
     if not look.notions:
         return None
-    named = f"{joined(list(look.notions))}."
+    named = f"{list_words(list(look.notions))}."
     return Section(key="notions", title="Notions that fit", paragraphs=(named,))
 
 

@@ -9,8 +9,8 @@ import re
 
 from ald.errors import SettingError
 from ald.groups.criterion import visible
-from ald.report.model import Card, Report, Section, Table
-from ald.report.words import shortened
+from ald.report.model import Card, Grid, Report, Section
+from ald.report.words import shorten
 
 # Longer names are cut in headings.
 _NAME = 120
@@ -50,12 +50,12 @@ def _inline(text: str) -> str:
     shown = visible(text).strip()
     parts, at = [], 0
     for active in _ACTIVE.finditer(shown):
-        parts += [_escaped(shown[at : active.start()]), code_span(active.group())]
+        parts += [_escape(shown[at : active.start()]), code_span(active.group())]
         at = active.end()
-    return "".join([*parts, _escaped(shown[at:])])
+    return "".join([*parts, _escape(shown[at:])])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: "".join(f"\\{character}" for character in match.group()), text)
 
 
@@ -93,7 +93,7 @@ def to_markdown(report: Report, heading: int = 1) -> str:
     lines += [f"{title}# {report.groups_title}", ""]
     lines += _paragraphs((report.result,))
     if report.cards:
-        lines += _ranked(report)
+        lines += _list_groups(report)
     lines += _paragraphs((report.footnote,) if report.footnote and report.cards else ())
     for section in report.overview:
         lines += _section(section, title)
@@ -118,7 +118,7 @@ def _cell(text: str) -> str:
     return _inline(text).replace("|", "\\|")
 
 
-def _ranked(report: Report) -> list[str]:
+def _list_groups(report: Report) -> list[str]:
     """The listed groups in the few columns that fit a page."""
     columns = report.brief.columns
     rows = [[str(i), *(_cell(entry.text) for entry in row)] for i, row in enumerate(report.brief.rows, 1)]
@@ -126,7 +126,7 @@ def _ranked(report: Report) -> list[str]:
     return _rows(header, [True, *(column.is_number for column in columns)], rows)
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Grid) -> list[str]:
     header = [_cell(column.header) for column in table.columns]
     rows = [[_cell(entry.text) for entry in row] for row in table.rows]
     caption = escape(table.caption)
@@ -141,7 +141,7 @@ def _rows(header: list[str], is_number: list[bool], rows: list[list[str]]) -> li
 
 def _card(card: Card, title: str) -> list[str]:
     about = f" ({escape(card.about)})" if card.about else ""
-    lines = [f"{title} Group {card.rank}: {escape(shortened(card.criterion, _NAME))}{about}", ""]
+    lines = [f"{title} Group {card.rank}: {escape(shorten(card.criterion, _NAME))}{about}", ""]
     lines += _paragraphs(card.sentences)
     for table in (card.numbers, card.breakdown, card.strata, card.close):
         if table is not None:

@@ -26,14 +26,14 @@ class Markup(str):
     __slots__ = ()
 
 
-def shown(text: str) -> str:
+def drop_unseen(text: str) -> str:
     """The text without unseen characters, and without the two that XML does not know."""
     return visible(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def escape(text: str) -> Markup:
     """The text as markup that shows it: no element, no attribute's end, no unseen character."""
-    return Markup(html.escape(shown(text)))
+    return Markup(html.escape(drop_unseen(text)))
 
 
 def markup(*content: Content) -> Markup:

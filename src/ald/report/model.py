@@ -20,7 +20,7 @@ from ald.results.finding import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Heading:
     """A column of a table: its header, whether it holds numbers, and what it means."""
 
     key: str
@@ -53,11 +53,11 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class Grid:
     """A table of a report: what it shows, its columns and its rows."""
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[tuple[Entry, ...], ...]
 
 
@@ -68,7 +68,7 @@ class Records:
     `remarks`: per row the name of its notion, and why it is undefined, if it is.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[tuple[Any, ...], ...]
     remarks: tuple[tuple[str, str | None], ...]
 
@@ -83,8 +83,8 @@ class Section:
     key: str
     title: str
     paragraphs: tuple[str, ...] = ()
-    table: Table | None = None
-    more: Table | None = None
+    table: Grid | None = None
+    more: Grid | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +117,11 @@ class Card:
     sentences: tuple[str, ...]
     pandas: str
     sql: str | None
-    numbers: Table
-    breakdown: Table | None
+    numbers: Grid
+    breakdown: Grid | None
     dropped: tuple[Dropped, ...]
-    close: Table | None
-    strata: Table | None
+    close: Grid | None
+    strata: Grid | None
     curves: tuple[CurveView, ...]
     tree: Tree | None
     node: int
@@ -134,7 +134,7 @@ class FindingReport:
 
     headline: str
     sentences: tuple[str, ...]
-    table: Table
+    table: Grid
     has_tree: bool
 
 
@@ -172,8 +172,8 @@ class Report:
     giveaways: Section | None
     overview: tuple[Section, ...]
     footnote: str
-    table: Table
-    brief: Table
+    table: Grid
+    brief: Grid
     records: Records
     facts: tuple[str, ...]
     warnings: tuple[str, ...]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from importlib import resources
 
 from ald.report.markup import Content, Markup, element
-from ald.report.model import Column, FindingReport, Report, Table
-from ald.report.palette import LIGHT, resolved
+from ald.report.model import FindingReport, Grid, Heading, Report
+from ald.report.palette import LIGHT, resolve_colours
 from ald.report.pictures.groups import draw_groups
 from ald.report.svg import style_sheet
-from ald.report.words import shortened
+from ald.report.words import shorten
 
 _WIDTH = 760.0
 _LONG = 240
@@ -22,7 +22,7 @@ _LONG = 240
 def audit_html(report: Report) -> str:
     """The headline, the picture and the table of listed groups, and what to do next."""
     return fragment(
-        element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
+        element("p", shorten(report.headline, 2 * _LONG), class_="headline"),
         [element("p", text) for text in report.giveaways.paragraphs] if report.giveaways is not None else None,
         _table(report.giveaways.table) if report.giveaways is not None and report.giveaways.table is not None else None,
         element("p", report.result),
@@ -52,7 +52,7 @@ def audit_html(report: Report) -> str:
 def finding_html(report: FindingReport) -> str:
     """The finding in sentences and numbers, and what to do next."""
     return fragment(
-        element("p", shortened(report.headline, 2 * _LONG), class_="headline"),
+        element("p", shorten(report.headline, 2 * _LONG), class_="headline"),
         [element("p", sentence) for sentence in report.sentences],
         _table(report.table),
         element(
@@ -66,14 +66,14 @@ def finding_html(report: FindingReport) -> str:
     )
 
 
-def _table(table: Table) -> Markup:
+def _table(table: Grid) -> Markup:
     head = [element("th", column.header, class_="number" if column.is_number else None, scope="col")
             for column in table.columns]  # fmt: skip
     rows = [
         element(
             "tr",
             [
-                element("td", shortened(entry.text, _LONG), class_=_class(column))
+                element("td", shorten(entry.text, _LONG), class_=_class(column))
                 for column, entry in zip(table.columns, row, strict=True)
             ],
         )
@@ -82,12 +82,12 @@ def _table(table: Table) -> Markup:
     return element("table", element("thead", element("tr", head)), element("tbody", rows))
 
 
-def _class(column: Column) -> str | None:
+def _class(column: Heading) -> str | None:
     return ("number short" if column.is_short else "number") if column.is_number else None
 
 
 def fragment(*content: Content) -> str:
     """Content with the notebook's rules, in an element of its own."""
     rules = resources.files("ald.report").joinpath("static/notebook.css").read_text("utf-8")
-    style = Markup(f"<style>{resolved(rules + style_sheet(), LIGHT)}</style>")
+    style = Markup(f"<style>{resolve_colours(rules + style_sheet(), LIGHT)}</style>")
     return element("div", style, *content, class_="ald-notebook")

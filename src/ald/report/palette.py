@@ -74,7 +74,7 @@ def variables(colours: dict[str, str]) -> str:
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 
-def resolved(style: str, colours: dict[str, str]) -> str:
+def resolve_colours(style: str, colours: dict[str, str]) -> str:
     """The style sheet with the colours themselves, for who does not know custom properties."""
     for name, colour in colours.items():
         style = style.replace(f"var(--{name})", colour)

@@ -16,12 +16,12 @@ from ald.errors import needed_extra
 from ald.groups.criterion import visible
 from ald.report.curves import CurveView
 from ald.report.markup import Markup, number
-from ald.report.model import Card, Report, Section, Table
+from ald.report.model import Card, Grid, Report, Section
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import COLOURS, percent, share_interval, shortened, signed
+from ald.report.words import COLOURS, format_signed, percent, share_interval, shorten
 
 STANDARDS = ["a-2b", "ua-1"]
 
@@ -44,7 +44,7 @@ _RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
 def to_pdf(report: Report) -> bytes:
     """The document. Same report, same bytes, as long as the built-in fonts know all its characters."""
     content = json.dumps(_content(report), ensure_ascii=False, allow_nan=False)
-    return _compiled(_source("report.typ"), content, datetime(*report.day.timetuple()[:3], tzinfo=UTC))
+    return _compile(_source("report.typ"), content, datetime(*report.day.timetuple()[:3], tzinfo=UTC))
 
 
 def _content(report: Report) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _content(report: Report) -> dict[str, Any]:
         "footnote": report.footnote,
         "colours": COLOURS,
         "cards": [_card(card) for card in cards],
-        "told": list(dict.fromkeys(f"Group {card.rank}: {_told(card)}" for card in cards)),
+        "told": list(dict.fromkeys(f"Group {card.rank}: {_origin(card)}" for card in cards)),
         "sections": [
             _section(section) for section in report.sections if section.key != "warnings"
         ],
@@ -84,10 +84,10 @@ def _content(report: Report) -> dict[str, Any]:
 
 
 def _cut(text: str, length: int = _LONG) -> str:
-    return shortened(visible(text), length)
+    return shorten(visible(text), length)
 
 
-def _table(table: Table | None) -> dict[str, Any] | None:
+def _table(table: Grid | None) -> dict[str, Any] | None:
     if table is None:
         return None
     return {
@@ -152,7 +152,7 @@ def _curve_title(view: CurveView) -> str:
     return f"{_cut(view.rate.name, _NAME)} along {_cut(view.attribute, _NAME)}"
 
 
-def _told(card: Card) -> str:
+def _origin(card: Card) -> str:
     if card.tree is None:
         return visible(card.origin)
     told = f"{visible(card.origin)} {card.tree.whose}"
@@ -171,7 +171,7 @@ def _numbers(card: Card) -> dict[str, Any]:
         for series in view.series:
             rows = [
                 [_cut(point.label), f"{point.n:,}", percent(point.rate),
-                 share_interval((point.low, point.high)), signed(point.psi)]
+                 share_interval((point.low, point.high)), format_signed(point.psi)]
                 for point in series.points
             ]  # fmt: skip
             tables.append({"caption": f"{_curve_title(view)}: {series.title}", "columns": columns, "rows": rows})
@@ -200,7 +200,7 @@ def _source(name: str) -> bytes:
     return resources.files("ald.report").joinpath(f"templates/{name}").read_bytes()
 
 
-def _compiled(source: bytes, data: str, time: datetime) -> bytes:
+def _compile(source: bytes, data: str, time: datetime) -> bytes:
     """The document of this data. Characters that no font has are written as escapes.
 
     The fonts that come with Typst serve alone if they can; otherwise those of the machine help out.
@@ -215,7 +215,7 @@ def _compiled(source: bytes, data: str, time: datetime) -> bytes:
             return _run(source, data.translate(_escapes(missing)), system=system, time=time)
         except _compiler().TypstError as error:
             # Marks that combine with other letters may be known by themselves and fail beside them.
-            found = _unknown(error) & strange - missing
+            found = _find_unknown(error) & strange - missing
             if not found:
                 raise
             missing |= found
@@ -231,7 +231,7 @@ def _without_glyph(characters: set[str], *, system: bool) -> set[str]:
             try:
                 _run(_source("characters.typ"), json.dumps(sorted(left)), system=system)
             except _compiler().TypstError as error:
-                failed = {_neighbours(character) for character in _unknown(error) & left}
+                failed = {_neighbours(character) for character in _find_unknown(error) & left}
                 if not failed:
                     raise
                 missing |= {character for character in characters if _neighbours(character) in failed}
@@ -246,7 +246,7 @@ def _neighbours(character: str) -> int:
     return ord(character) if ord(character) < 0x2E80 else 0x110000 + (ord(character) >> 8)
 
 
-def _unknown(error: Exception) -> set[str]:
+def _find_unknown(error: Exception) -> set[str]:
     """The characters that an error of the compiler says it cannot show."""
     match = _MISSING.search(str(error))
     return set(_RUST_ESCAPE.sub(lambda code: chr(int(code[1], 16)), match[1])) if match else set()

@@ -10,17 +10,17 @@ from math import ceil, floor, log10
 
 from ald.errors import SettingError
 from ald.report.markup import Attribute, Content, Markup, element, number
-from ald.report.palette import LIGHT, resolved
+from ald.report.palette import LIGHT, resolve_colours
 from ald.report.whole import write_whole
-from ald.report.words import shortened
+from ald.report.words import shorten
 
 # The mean width of a character in ems, a little on the wide side: there are no fonts to ask.
 _CHARACTER = 0.56
 
 
-def fitted(text: str, width: float, size: float = 12.0) -> str:
+def fit_text(text: str, width: float, size: float = 12.0) -> str:
     """The text, shortened to about this many pixels."""
-    return shortened(text, max(int(width / (size * _CHARACTER)), 3))
+    return shorten(text, max(int(width / (size * _CHARACTER)), 3))
 
 
 def text(x: float, y: float, content: Content, **attributes: Attribute) -> Markup:
@@ -112,7 +112,7 @@ def style_sheet() -> str:
 
 def standalone(svg: Markup) -> str:
     """The picture as a file of its own: with its rules, light colours and a ground inside."""
-    rules = f"<style>{resolved(style_sheet(), LIGHT)}</style>"
+    rules = f"<style>{resolve_colours(style_sheet(), LIGHT)}</style>"
     ground = element("rect", width="100%", height="100%", class_="cover")
     head, end, rest = svg.partition(">")
     return f"{head}{end}{rules}{ground}{rest}\n"

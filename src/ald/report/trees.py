@@ -11,9 +11,9 @@ from ald.data.coded import Attribute
 from ald.groups.criterion import format_bound
 from ald.groups.tree import Forest
 from ald.notions import Notion, RateCounter
-from ald.report.words import shortened
+from ald.report.words import shorten
 from ald.results.details import TreePeople
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 # Characters of a short branch.
 _SHORT = 18
@@ -103,11 +103,11 @@ def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | No
             depth=depth[i],
             n=int(sizes[i]),
             share=float(sizes[i] / max(int(sizes[0]), 1)),
-            psi=rounded(psi[i]),
-            rates=tuple(rounded(value) for value in inside_rates[:, i].tolist()),
-            rates_outside=tuple(rounded(value) for value in outside_rates[:, i].tolist()),
+            psi=round_reported(psi[i]),
+            rates=tuple(round_reported(value) for value in inside_rates[:, i].tolist()),
+            rates_outside=tuple(round_reported(value) for value in outside_rates[:, i].tolist()),
             attribute=forest.attributes[attribute[i]].name if attribute[i] >= 0 else "",
-            log_p=rounded(log_p[i]),
+            log_p=round_reported(log_p[i]),
             branch=branch[i],
             short_branch=short[i],
             below=below[i],
@@ -134,7 +134,7 @@ def _branches(
 def _short(words: list[str]) -> str:
     """The values in few characters: the first of many, and how many more there are."""
     text = ", ".join(words)
-    return text if len(words) == 1 or len(text) <= _SHORT else f"{shortened(words[0], _SHORT - 6)} + {len(words) - 1}"
+    return text if len(words) == 1 or len(text) <= _SHORT else f"{shorten(words[0], _SHORT - 6)} + {len(words) - 1}"
 
 
 def _level(level: str | None) -> str:

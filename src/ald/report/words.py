@@ -10,7 +10,7 @@ Bounds = tuple[float | None, float | None]
 COLOURS = "Colours say which rate is higher, not whether that is good: a higher false negative rate, say, is not."
 
 
-def signed(value: float | None) -> str:
+def format_signed(value: float | None) -> str:
     """A difference of two rates in percentage points, with its sign.
 
     >>> signed(-0.1994), signed(0.3781), signed(0.0), signed(None)
@@ -24,7 +24,7 @@ def signed(value: float | None) -> str:
 
 def unsigned(value: float | None) -> str:
     """A mean of absolute differences in percentage points: it has no direction, and so no sign."""
-    return signed(value).removeprefix("+")
+    return format_signed(value).removeprefix("+")
 
 
 def gap_points(value: float) -> str:
@@ -101,7 +101,7 @@ def evidence(log10_p: float | None) -> str:
     return next((word for bound, word in _EVIDENCE if log10_p <= bound), "weak")
 
 
-def joined(words: list[str]) -> str:
+def list_words(words: list[str]) -> str:
     """A list in words.
 
     >>> joined(["a", "b", "c"])
@@ -110,7 +110,7 @@ def joined(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def shortened(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     """The text, with dots in its middle if it is longer than this.
 
     >>> shortened("abcdefghij", 7)

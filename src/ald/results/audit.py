@@ -69,7 +69,7 @@ class Audit:
 
     def __post_init__(self) -> None:
         for group in (*self.giveaways, *self.groups, *self.named_groups):
-            group.at_home(self)
+            group.attach(self)
 
     @cached_property
     def details(self) -> Details:
@@ -81,15 +81,15 @@ class Audit:
 
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:
-        found = self._candidates.ranked() if isinstance(self._candidates, Results) else self._candidates
-        return tuple(finding.at_home(self) for finding in found)
+        found = self._candidates.rank_findings() if isinstance(self._candidates, Results) else self._candidates
+        return tuple(finding.attach(self) for finding in found)
 
     def first_candidates(self, n: int) -> tuple[Finding, ...]:
         """The first candidates in ranked order, without writing out all others."""
         if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
             return self.candidates[:n]
         first = self._candidates.at(range(min(n, len(self._candidates))))
-        return tuple(finding.at_home(self) for finding in first)
+        return tuple(finding.attach(self) for finding in first)
 
     @property
     def n_further(self) -> int:
@@ -101,7 +101,7 @@ class Audit:
         places = self.significant[len(self.groups) :][:most]
         if not isinstance(self._candidates, Results) or "candidates" in self.__dict__:
             return tuple(self.candidates[place] for place in places)
-        return tuple(finding.at_home(self) for finding in self._candidates.at(places))
+        return tuple(finding.attach(self) for finding in self._candidates.at(places))
 
     @property
     def n_candidates(self) -> int:

@@ -20,7 +20,7 @@ from ald.options import AuditConfig
 from ald.results import finer
 from ald.results.finding import Also, Finding, Finer, StratumResult, finding
 from ald.results.halving import Answer, Halving, overlaps
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 # Strata shown per finding: those with the largest weights.
 STRATA_SHOWN = 100
@@ -139,11 +139,11 @@ class Results(Sequence[Finding]):
         """The candidates at these places of the ranked order as findings."""
         return self.findings(self.split.order[list(places)].tolist())
 
-    def listed(self) -> tuple[Finding, ...]:
+    def list_findings(self) -> tuple[Finding, ...]:
         """The listed findings."""
         return self.findings(self.split.chosen.tolist())
 
-    def ranked(self) -> tuple[Finding, ...]:
+    def rank_findings(self) -> tuple[Finding, ...]:
         """All candidates as findings in ranked order."""
         return self.findings(self.split.order.tolist())
 
@@ -213,7 +213,7 @@ def _strata(
     shown = np.sort(largest[(sizes[0] + sizes[1])[largest] > 0])
 
     def by_rate(values: Any) -> dict[str, float | None]:
-        return {rate.key: rounded(float(value)) for rate, value in zip(notion.rates, values, strict=True)}
+        return {rate.key: round_reported(float(value)) for rate, value in zip(notion.rates, values, strict=True)}
 
     return tuple(
         StratumResult(
@@ -223,7 +223,7 @@ def _strata(
             rates_inside=by_rate(rate_in[:, s]),
             rates_outside=by_rate(rate_out[:, s]),
             parts=by_rate(rate_in[:, s] - rate_out[:, s]),
-            weight=float(rounded(shares[s]) or 0.0),
+            weight=float(round_reported(shares[s]) or 0.0),
         )
         for s in shown.tolist()
     )
@@ -242,14 +242,14 @@ def _values(notion: Notion, hits: FloatArray, bases: FloatArray) -> FloatArray:
 
 
 def _hits(table: Any, rates: RateCounter) -> Any:
-    return _summed(table, rates, "hit_cells")
+    return _sum_people(table, rates, "hit_cells")
 
 
 def _bases(table: Any, rates: RateCounter) -> Any:
-    return _summed(table, rates, "base_cells")
+    return _sum_people(table, rates, "base_cells")
 
 
-def _summed(table: Any, rates: RateCounter, cells: str) -> Any:
+def _sum_people(table: Any, rates: RateCounter, cells: str) -> Any:
     """Weighted people per rate and stratum in some of the confusion cells."""
     chosen = [sorted(cell for cell in getattr(rate, cells) if cell < table.shape[1]) for rate in rates.rates]
     return np.stack([table[:, columns].sum(axis=1) for columns in chosen])

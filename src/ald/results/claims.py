@@ -7,7 +7,7 @@ from math import exp, isfinite, log
 from typing import Any
 
 from ald.groups.criterion import Criterion
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,4 +88,4 @@ class Shuffled:
 
 def p_of(log_p: float) -> tuple[float | None, float | None]:
     """A p-value as documents have it: by itself, and its decimal logarithm."""
-    return (rounded(exp(log_p)) if isfinite(log_p) else None), rounded(log_p / log(10))
+    return (round_reported(exp(log_p)) if isfinite(log_p) else None), round_reported(log_p / log(10))

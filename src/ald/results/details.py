@@ -21,7 +21,7 @@ from ald.data.columns import compact
 from ald.groups.membership import count_members, people_along
 from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import Notion, RateCounter
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 # Bins of a number along which rates are shown, and levels shown one by one.
 BINS = 24
@@ -148,7 +148,7 @@ class People(Protocol):
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """People who satisfy each of these criteria, per cell: [criteria, cells]."""
 
-    def assessed(
+    def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
         """The assessment of one group, within the strata of those before it."""
@@ -175,7 +175,7 @@ class PeopleInMemory:
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         return count_members(criteria, self._counted)
 
-    def assessed(
+    def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
         return assess_given(before, criterion, self.data, notion, terms)
@@ -215,7 +215,7 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         lines = {a: _Line(people.attributes[a], people.along(a), count) for a in used}
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
-            dropped[i] = tuple(_dropped(subject, people, *part, terms, lines) for part in subject.parts)
+            dropped[i] = tuple(_describe_dropped(subject, people, *part, terms, lines) for part in subject.parts)
     return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
 
 
@@ -252,10 +252,10 @@ class _Line:
         # Codes that nobody has are in no bin, and add nothing to the first.
         self.bins = np.zeros(attribute.size + 1, np.int64)
         self.bins[codes] = self.column.bins
-        self.table = self._binned(people)
+        self.table = self._bin_people(people)
         self.pieces = self._pieces()
 
-    def _binned(self, people: IntArray) -> IntArray:
+    def _bin_people(self, people: IntArray) -> IntArray:
         """People per bin (the last one: missing) and cell."""
         out = np.zeros((self.column.n + 1, people.shape[1]), np.int64)
         np.add.at(out, self.bins, people)
@@ -277,7 +277,7 @@ class _Line:
         return Curve(attribute=self.attribute.name, kind=self.attribute.kind, bins=bins, outcome=outcome)
 
     def _bin(self, piece: IntArray, present: IntArray) -> Bin:
-        counts, start = _summed(self.table, piece), int(piece[0])
+        counts, start = _sum_cells(self.table, piece), int(piece[0])
         if start == self.column.n:
             return Bin(counts=counts, levels=(None,), n_levels=1)
         levels, values = self.attribute.levels, self.attribute.values
@@ -292,27 +292,27 @@ class _Line:
 
     def within(self, people: IntArray) -> tuple[tuple[int, ...], ...]:
         """Some people, given per code and cell, per bin and cell."""
-        table = self._binned(people)
-        return tuple(_summed(table, piece) for piece in self.pieces)
+        table = self._bin_people(people)
+        return tuple(_sum_cells(table, piece) for piece in self.pieces)
 
 
-def _summed(table: IntArray, piece: IntArray) -> tuple[int, ...]:
+def _sum_cells(table: IntArray, piece: IntArray) -> tuple[int, ...]:
     return tuple(table[piece].sum(axis=0).tolist())
 
 
-def _dropped(
+def _describe_dropped(
     subject: Subject, people: People, attribute: int, others: CodedCriterion, terms: Terms, lines: Mapping[int, _Line]
 ) -> Dropped:
-    assessment = subject.people.assessed(others, subject.before, subject.notion, replace(terms, exact=True))
+    assessment = subject.people.assess(others, subject.before, subject.notion, replace(terms, exact=True))
     intervals = assessment.intervals(terms.level)
     return Dropped(
         attribute=people.attributes[attribute].name,
         size=int(assessment.size[0]),
-        share=float(rounded(assessment.share[0]) or 0.0),
-        psi=rounded(assessment.psi[0]),
+        share=float(round_reported(assessment.share[0]) or 0.0),
+        psi=round_reported(assessment.psi[0]),
         rates_inside=_by_rate(assessment, assessment.rate_in),
         rates_outside=_by_rate(assessment, assessment.rate_out),
-        interval=(rounded(intervals.low[0]), rounded(intervals.high[0])),
+        interval=(round_reported(intervals.low[0]), round_reported(intervals.high[0])),
         undefined=assessment.reason(0),
         within=lines[attribute].within(people.along(attribute, others)),
     )
@@ -320,4 +320,4 @@ def _dropped(
 
 def _by_rate(assessment: Assessment, values: FloatArray) -> dict[str, float | None]:
     rates = assessment.notion.rates
-    return {rate.key: rounded(value) for rate, value in zip(rates, values[:, 0].tolist(), strict=True)}
+    return {rate.key: round_reported(value) for rate, value in zip(rates, values[:, 0].tolist(), strict=True)}

@@ -392,7 +392,7 @@ def audit_from_json(text: str | bytes) -> Audit:
 def _forest(document: dict[str, Any]) -> Forest:
     if "forest" in document:
         return Forest.from_dict(document["forest"])
-    return Forest.joined([], len(document["data"]["cells"]))
+    return Forest.concatenate([], len(document["data"]["cells"]))
 
 
 def _check_mode(document: dict[str, Any], mode: Mode) -> None:

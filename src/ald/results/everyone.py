@@ -17,12 +17,12 @@ from ald.groups.rules import decode
 from ald.groups.tree import CodedCriterion
 from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import joined
+from ald.ranking import join_assessments
 from ald.results.candidates import design_details
 from ald.results.claims import Shuffled, Together, Told, p_of
 from ald.results.details import Details, PeopleInMemory, Subject, details
 from ald.results.finding import Finding, Finer, finding
-from ald.statistics.basics import adjust, rounded
+from ald.statistics.basics import adjust, round_reported
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,19 +133,20 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
     (p_value, log10_p), (p_adjusted, log10_p_adjusted) = p_of(said.log_p), p_of(said.log_p_adjusted)
     return replace(
         base,
-        statistic=rounded(said.statistic),
+        statistic=round_reported(said.statistic),
         df=said.df,
         p_value=p_value,
         log10_p=log10_p,
         p_adjusted=p_adjusted,
         log10_p_adjusted=log10_p_adjusted,
-        interval=(rounded(interval[0]), rounded(interval[1])),
+        interval=(round_reported(interval[0]), round_reported(interval[1])),
         part_intervals={
-            rate.key: (rounded(low), rounded(high)) for rate, (low, high) in zip(notion.rates, intervals, strict=True)
+            rate.key: (round_reported(low), round_reported(high))
+            for rate, (low, high) in zip(notion.rates, intervals, strict=True)
         },
-        interval_level=float(rounded(1.0 - config.level) or 0.0),
+        interval_level=float(round_reported(1.0 - config.level) or 0.0),
         test="shuffled outcomes" if chances is not None else "drawn outcomes",
-        stability=None if claim.seen is None else rounded(claim.seen.found / claim.seen.halves),
+        stability=None if claim.seen is None else round_reported(claim.seen.found / claim.seen.halves),
         together=_together(claim),
         shuffled=_shuffled(claim),
     )
@@ -158,7 +159,7 @@ def _together(claim: Claim) -> Together | None:
     (p_value, log10_p), (p_adjusted, log10_p_adjusted) = p_of(said.log_p), p_of(said.log_p_adjusted)
     return Together(
         attributes=tuple(claim.data.attributes[c.attribute].name for c in claim.criterion),
-        statistic=rounded(said.statistic),
+        statistic=round_reported(said.statistic),
         df=said.df,
         p_value=p_value,
         log10_p=log10_p,
@@ -187,7 +188,7 @@ def _shuffled(claim: Claim) -> Shuffled:
         return shuffled
     return replace(
         shuffled,
-        psi_new=rounded(seen.psi_new),
+        psi_new=round_reported(seen.psi_new),
         exaggerated=bool(seen.power < POWER),
         halves=seen.halves,
         found=seen.found,
@@ -205,7 +206,7 @@ def giveaways_of_everyone(
     if not told:
         return (), 0.0
     found = [assess(criteria, data, question.notion, assessment_terms(config)) for question, data, criteria in told]
-    log_ps = joined(found, config.adjust).log_p_adjusted
+    log_ps = join_assessments(found, config.adjust).log_p_adjusted
     out: list[Finding] = []
     for (question, data, criteria), assessment in zip(told, found, strict=True):
         corrected = replace(assessment, log_p_adjusted=log_ps[len(out) : len(out) + len(criteria)])

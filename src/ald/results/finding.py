@@ -14,7 +14,7 @@ from ald.errors import SettingError
 from ald.groups.criterion import Criterion
 from ald.groups.wording import readable
 from ald.results.claims import Shuffled, Together
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ class Finding:
         """The audit that this finding belongs to, if any; no part of its value."""
         return self.__dict__.get("_audit")
 
-    def at_home(self, audit: Any) -> Finding:
+    def attach(self, audit: Any) -> Finding:
         """The same finding, which now knows its audit."""
         object.__setattr__(self, "_audit", audit)
         return self
@@ -266,40 +266,43 @@ def finding(
     return Finding(
         criterion=criterion,
         size=int(assessment.size[i]),
-        share=float(rounded(assessment.share[i]) or 0.0),
-        psi=rounded(assessment.psi[i]),
-        parts={key: rounded(a - b) for key, a, b in zip(keys, inside, outside, strict=True)},
-        rates_inside={key: rounded(rate) for key, rate in zip(keys, inside, strict=True)},
-        rates_outside={key: rounded(rate) for key, rate in zip(keys, outside, strict=True)},
+        share=float(round_reported(assessment.share[i]) or 0.0),
+        psi=round_reported(assessment.psi[i]),
+        parts={key: round_reported(a - b) for key, a, b in zip(keys, inside, outside, strict=True)},
+        rates_inside={key: round_reported(rate) for key, rate in zip(keys, inside, strict=True)},
+        rates_outside={key: round_reported(rate) for key, rate in zip(keys, outside, strict=True)},
         ratios={
-            key: rounded(a / b) if b > 0 and a >= 0 else None for key, a, b in zip(keys, inside, outside, strict=True)
+            key: round_reported(a / b) if b > 0 and a >= 0 else None
+            for key, a, b in zip(keys, inside, outside, strict=True)
         },
-        interval=(rounded(intervals.low[place]), rounded(intervals.high[place])),
-        part_intervals={key: (rounded(a), rounded(b)) for key, a, b in zip(keys, lows, highs, strict=True)},
+        interval=(round_reported(intervals.low[place]), round_reported(intervals.high[place])),
+        part_intervals={
+            key: (round_reported(a), round_reported(b)) for key, a, b in zip(keys, lows, highs, strict=True)
+        },
         counts_inside=dict(zip(cell_names, assessment.inside[i].tolist(), strict=True)),
         counts_outside=dict(zip(cell_names, assessment.outside[i].tolist(), strict=True)),
-        statistic=rounded(assessment.statistic[i]),
+        statistic=round_reported(assessment.statistic[i]),
         df=assessment.df,
-        p_value=rounded(exp(log_p)) if isfinite(log_p) else None,
-        log10_p=rounded(log_p / log(10)),
-        p_adjusted=rounded(exp(log_p_adjusted)) if isfinite(log_p_adjusted) else None,
-        log10_p_adjusted=rounded(log_p_adjusted / log(10)),
+        p_value=round_reported(exp(log_p)) if isfinite(log_p) else None,
+        log10_p=round_reported(log_p / log(10)),
+        p_adjusted=round_reported(exp(log_p_adjusted)) if isfinite(log_p_adjusted) else None,
+        log10_p_adjusted=round_reported(log_p_adjusted / log(10)),
         tree=tree,
         node=node,
         notion=assessment.notion.name,
         outcome=outcome,
         people=people,
         size_all=None if size_elsewhere is None else int(assessment.inside[i].sum()) + size_elsewhere,
-        psi_crude=rounded(assessment.psi_crude[i]),
-        psi_by_chance=rounded(assessment.psi_by_chance[i]),
+        psi_crude=round_reported(assessment.psi_crude[i]),
+        psi_by_chance=round_reported(assessment.psi_by_chance[i]),
         given_groups=given_groups,
         strata=strata,
         finer=finer,
         test=assessment.test[i],
-        interval_level=float(rounded(1.0 - assessment.terms.interval_level(level)) or 0.0),
-        interval_unadjusted=(rounded(unadjusted.low[place]), rounded(unadjusted.high[place])),
+        interval_level=float(round_reported(1.0 - assessment.terms.interval_level(level)) or 0.0),
+        interval_unadjusted=(round_reported(unadjusted.low[place]), round_reported(unadjusted.high[place])),
         also=also,
-        stability=None if stability is None else rounded(stability),
+        stability=None if stability is None else round_reported(stability),
         undefined=assessment.reason(i),
         **_ranks(assessment, i, level),
     )
@@ -313,9 +316,9 @@ def _ranks(assessment: Assessment, i: int, level: float) -> dict[str, Any]:
     low, high = found.ranks.interval(assessment.terms.interval_level(level))
     log_p = found.ranks.log_p(int(assessment.terms.direction * assessment.counter.signs[0]))
     return {
-        "superiority": rounded(found.ranks.superiority),
-        "superiority_interval": (rounded(low), rounded(high)),
-        "log10_p_ranks": rounded(log_p / log(10)),
+        "superiority": round_reported(found.ranks.superiority),
+        "superiority_interval": (round_reported(low), round_reported(high)),
+        "log10_p_ranks": round_reported(log_p / log(10)),
         "dominated": found.dominated,
     }
 

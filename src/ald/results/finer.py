@@ -20,10 +20,10 @@ from ald.errors import shorten
 from ald.groups.wording import readable
 from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import joined
+from ald.ranking import join_assessments
 from ald.results.finding import Finding, Finer, p_text
 from ald.results.halving import Answer, Halving
-from ald.statistics.basics import adjust, rounded
+from ald.statistics.basics import adjust, round_reported
 
 
 def of_listed(split: Halving, config: AuditConfig) -> dict[int, tuple[Finer, ...]]:
@@ -72,7 +72,7 @@ def of_named(
             assess_masks(masks, within(view, number), question.notion, terms)
             for view, question in zip(views, asked, strict=True)
         ]
-        adjusted = joined(again, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
+        adjusted = join_assessments(again, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
         n_strata = int(views[0].design.finer[number].max()) + 1
         for q, before in enumerate(assessed):
             for i in np.flatnonzero(before.log_p_adjusted <= log(config.level)).tolist():
@@ -113,9 +113,9 @@ def compared(
     return Finer(
         factor=factor,
         strata=strata,
-        psi=rounded(again.psi[place]),
-        p_adjusted=rounded(exp(log_p)) if isfinite(log_p) else None,
-        log10_p_adjusted=rounded(log_p / log(10)),
+        psi=round_reported(again.psi[place]),
+        p_adjusted=round_reported(exp(log_p)) if isfinite(log_p) else None,
+        log10_p_adjusted=round_reported(log_p / log(10)),
         turned=bool(old[largest] * new[largest] < 0),
         holds=bool(log_p <= log(level) and old[largest] * new[largest] > 0),
     )

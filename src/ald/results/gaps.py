@@ -21,8 +21,8 @@ from ald.groups.criterion import Criterion, Levels
 from ald.groups.membership import people_along
 from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import joined
-from ald.statistics.basics import rounded
+from ald.ranking import join_assessments
+from ald.statistics.basics import round_reported
 
 # Of an attribute with more levels those of the most people stand for it.
 LEVELS = 20
@@ -202,7 +202,7 @@ def assess_gaps(
         return Gaps(shortened={}, absent=NOTHING_SEARCHED)
     terms = replace(assessment_terms(config), exact=True)
     found = [_assess(counted, question, terms, data) for question in asked]
-    log_p = joined(found, "bonferroni").log_p_adjusted.reshape(len(asked), -1)
+    log_p = join_assessments(found, "bonferroni").log_p_adjusted.reshape(len(asked), -1)
     compared = int(np.count_nonzero(~np.isnan(log_p)))
     people = _people(counted, data)
     rows: list[Gap] = []
@@ -212,7 +212,7 @@ def assess_gaps(
     return Gaps(
         rows=tuple(sorted(rows, key=lambda gap: _order(gap, config.level))),
         compared=compared,
-        interval_level=float(rounded(1.0 - terms.interval_level(config.level)) or 0.0),
+        interval_level=float(round_reported(1.0 - terms.interval_level(config.level)) or 0.0),
         shortened=counted.shortened,
     )
 
@@ -269,7 +269,7 @@ def _rows(
     lows, highs = intervals.part_low.T.tolist(), intervals.part_high.T.tolist()
 
     def by_rate(values: list[float]) -> dict[str, float | None]:
-        return {key: rounded(value) for key, value in zip(keys, values, strict=True)}
+        return {key: round_reported(value) for key, value in zip(keys, values, strict=True)}
 
     return [
         Gap(
@@ -278,17 +278,18 @@ def _rows(
             outcome=outcome,
             size=int(found.size[i]),
             people=people[i],
-            share=float(rounded(found.share[i]) or 0.0),
-            psi=rounded(found.psi[i]),
+            share=float(round_reported(found.share[i]) or 0.0),
+            psi=round_reported(found.psi[i]),
             parts=by_rate(found.differences[:, i].tolist()),
             rates_inside=by_rate(found.rate_in[:, i].tolist()),
             rates_outside=by_rate(found.rate_out[:, i].tolist()),
-            interval=(rounded(intervals.low[i]), rounded(intervals.high[i])),
+            interval=(round_reported(intervals.low[i]), round_reported(intervals.high[i])),
             part_intervals={
-                key: (rounded(low), rounded(high)) for key, low, high in zip(keys, lows[i], highs[i], strict=True)
+                key: (round_reported(low), round_reported(high))
+                for key, low, high in zip(keys, lows[i], highs[i], strict=True)
             },
-            p_adjusted=rounded(exp(log_p[i])) if isfinite(log_p[i]) else None,
-            log10_p_adjusted=rounded(log_p[i] / log(10)),
+            p_adjusted=round_reported(exp(log_p[i])) if isfinite(log_p[i]) else None,
+            log10_p_adjusted=round_reported(log_p[i] / log(10)),
             test=found.test[i],
             undefined=found.reason(i),
         )

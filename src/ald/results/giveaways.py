@@ -7,7 +7,7 @@ from dataclasses import replace
 from ald.groups.membership import member_mask
 from ald.groups.rules import decode
 from ald.options import AuditConfig
-from ald.ranking import joined
+from ald.ranking import join_assessments
 from ald.results.candidates import design_details
 from ald.results.finding import Finding, finding
 from ald.results.halving import Halving
@@ -23,7 +23,7 @@ def list_giveaways(split: Halving, config: AuditConfig, searched: MembersOfD1) -
     answers = [(answer, answer.giveaways) for answer in split.answers if answer.giveaways is not None]
     if not answers:
         return ()
-    adjusted = joined([found for _, found in answers], config.adjust).log_p_adjusted
+    adjusted = join_assessments([found for _, found in answers], config.adjust).log_p_adjusted
     out: list[Finding] = []
     for answer, found in answers:
         elsewhere = searched(answer.proposed.giveaways)

@@ -16,8 +16,8 @@ from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import Scores, joined, rank, significant
-from ald.statistics.basics import rounded
+from ald.ranking import Scores, join_assessments, rank, significant
+from ald.statistics.basics import round_reported
 
 # Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
 Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
@@ -69,7 +69,7 @@ class Halving:
     @property
     def forest(self) -> Forest:
         """The trees of all questions."""
-        return Forest.joined([answer.forest for answer in self.answers])
+        return Forest.concatenate([answer.forest for answer in self.answers])
 
     @property
     def log_p(self) -> FloatArray:
@@ -98,7 +98,7 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
         size = max(d2.people(own), 1)
         masks = [member_mask(other, d2) for other in others]
         out[i] = tuple(
-            (other, d2.people(mask), float(rounded(d2.people(mask & own) / size) or 0.0))
+            (other, d2.people(mask), float(round_reported(d2.people(mask & own) / size) or 0.0))
             for other, mask in zip(others, masks, strict=True)
         )
     return out
@@ -108,7 +108,7 @@ def rank_answers(
     d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
 ) -> Halving:
     """All candidates in order, with one correction, and those that are listed."""
-    scores = joined([answer.assessment for answer in answers], config.adjust)
+    scores = join_assessments([answer.assessment for answer in answers], config.adjust)
     criteria = all_criteria([answer.proposed for answer in answers])
     order = rank(scores, criteria, d2.attributes, config.ranking)
     found = significant(scores, order, config.level)

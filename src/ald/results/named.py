@@ -9,7 +9,7 @@ from ald.assess.assessment import assess_masks, assessment_terms
 from ald.data.prepare import Prepared
 from ald.options import AuditConfig
 from ald.questions import Question
-from ald.ranking import joined
+from ald.ranking import join_assessments
 from ald.results import finer
 from ald.results.candidates import design_details
 from ald.results.finding import Finding, finding
@@ -24,7 +24,7 @@ def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditCon
     views = [question.view(prepared.whole) for question in asked]
     found = [assess_masks(masks, view, question.notion, terms) for question, view in zip(asked, views, strict=True)]
     intervals = [one.intervals(config.level) for one in found]
-    corrected = joined(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
+    corrected = join_assessments(found, config.adjust).log_p_adjusted.reshape(len(asked), len(masks))
     found = [replace(one, log_p_adjusted=log_p) for one, log_p in zip(found, corrected, strict=True)]
     again = finer.of_named(masks, views, asked, found, prepared.strata, config)
     return tuple(

@@ -8,10 +8,10 @@ import numpy as np
 
 from ald.data.coded import AuditData
 from ald.data.strata import in_classes
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import correlation, member_mask
 from ald.results.halving import Halving
-from ald.statistics.basics import adjust, rounded
+from ald.statistics.basics import adjust, round_reported
 
 # Groups whose memberships correlate at least this much are equivalent: the same finding in another halving.
 EQUIVALENT = 0.8
@@ -23,7 +23,7 @@ def stability(splits: Sequence[Halving], data: AuditData) -> dict[int, float]:
     for split in splits:
         places, criteria = split.places, split.criteria
         derived = [new for answer in split.answers for new in answer.proposed.derived]
-        everyone = extended(in_classes(data, split.strata), derived)
+        everyone = extend_data(in_classes(data, split.strata), derived)
         lists.append([(places[i][0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
     out = {}
     for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
@@ -42,7 +42,7 @@ def p_any(splits: Sequence[Halving]) -> float:
         adjusted = adjust(split.log_p, "bonferroni")
         minima.append(float(np.nanmin(adjusted)) if not np.isnan(adjusted).all() else 0.0)
     return (
-        float(rounded(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
+        float(round_reported(min(1.0, 2.0 * np.exp(np.median(minima[1:])))) or 0.0)
         if len(minima) > 2
-        else float(rounded(np.exp(minima[1])) or 0.0)
+        else float(round_reported(np.exp(minima[1])) or 0.0)
     )

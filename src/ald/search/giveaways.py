@@ -45,7 +45,7 @@ def giveaways(
     sign: -1 where only disadvantaged groups count, 1 where only advantaged ones do. effect: by how much clusters or
     weights make people count too much.
     """
-    return judged(d1.attributes, _tables(d1, threads), rates, errors_of_guessing(d1, rates), sign, effect)
+    return judge_tables(d1.attributes, _tables(d1, threads), rates, errors_of_guessing(d1, rates), sign, effect)
 
 
 def _tables(d1: AuditData, threads: int) -> Iterator[IntArray]:
@@ -67,7 +67,7 @@ def errors_of_guessing(d1: AuditData, rates: RateCounter) -> IntArray:
     return np.asarray(np.minimum(hits, rates.base(table) - hits).sum(axis=1))
 
 
-def judged(
+def judge_tables(
     attributes: Sequence[Attribute],
     tables: Iterable[IntArray],
     rates: RateCounter,
@@ -136,7 +136,7 @@ def without(data: AuditData, giveaways: Sequence[CodedCriterion]) -> AuditData:
     return replace(data, attributes=tuple(data.attributes[a] for a in kept), codes=tuple(data.codes[a] for a in kept))
 
 
-def renumbered(
+def renumber(
     forest: Forest, found: Candidates, data: AuditData, giveaways: tuple[CodedCriterion, ...]
 ) -> tuple[Forest, Candidates]:
     """What a search without these attributes found, with the numbers that attributes have in the whole data."""
@@ -163,4 +163,4 @@ def kept_beside(data: AuditData, giveaways: Sequence[CodedCriterion]) -> list[in
 
 def no_search(n_cells: int) -> tuple[Forest, Candidates]:
     """What there is to find where every attribute gives the outcome away."""
-    return Forest.joined([], n_cells), Candidates(criteria=(), tree=(), node=())
+    return Forest.concatenate([], n_cells), Candidates(criteria=(), tree=(), node=())

@@ -29,7 +29,7 @@ def in_pool(d1: AuditData, share: float, seed: int) -> IntArray:
     return drawn(row_hashes(d1), d1.counts, share, salt(seed, POOL)) if share < 1.0 else d1.counts
 
 
-def pooled(d1: AuditData, share: float, seed: int) -> AuditData:
+def pool_people(d1: AuditData, share: float, seed: int) -> AuditData:
     """The people of D1 who choose the groups."""
     return d1.with_counts(in_pool(d1, share, seed)) if share < 1.0 else d1
 

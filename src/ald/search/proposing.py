@@ -17,10 +17,10 @@ from ald.notions import ERROR, SELECTION, Mean, MeanCounter, Rate, RateCounter
 from ald.search.adapting import PARTS, amounts_effect, as_shares, beyond_strata, design_effect, few_strata
 from ald.search.explore.proposals import not_screened
 from ald.search.explore.representatives import MAX_CELLS, nearest_nodes, representatives
-from ald.search.explore.scoring import Terms, smallest_group
+from ald.search.explore.scoring import Aim, smallest_group
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.sampling import grow_within_memory
-from ald.search.giveaways import giveaways, no_search, renumbered, without
+from ald.search.giveaways import giveaways, no_search, renumber, without
 from ald.search.pool import in_pool, pool_share
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def propose_groups(
         return forest, proposed
     away = () if config.search == "paper" else giveaways(d1, rates, config.sign, effect, threads)
     found = _search(without(d1, away), rates, effect, config, rngs, threads, progress, memory_limit)
-    return renumbered(*found, d1, away)
+    return renumber(*found, d1, away)
 
 
 def _propose_by_amounts(
@@ -94,14 +94,14 @@ def _propose_by_amounts(
     references = 1 if shares.design.reference is None else 2
     limit = max(2, MAX_CELLS // (_PATTERNS * shares.n_cells * references))
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
-    terms = Terms(
+    aim = Aim(
         given=None if strata is None else few_strata(strata, shares, of_shares, limit),
         direction=config.sign,
         effect=effect * times,
         factors=factors,
         parts=PARTS,
     )
-    return forest, explore_from(forest, shares, of_shares, config, terms, threads, progress)
+    return forest, explore_from(forest, shares, of_shares, config, aim, threads, progress)
 
 
 def _search(
@@ -134,8 +134,8 @@ def _search(
         given = None if given is None else given[np.flatnonzero(chosen)]
         d1 = d1.with_counts(chosen, threads)
     factors = frozenset(i for i, attribute in enumerate(d1.attributes) if attribute.name in config.given)
-    terms = Terms(given=given, direction=config.sign, effect=effect, factors=factors)
-    return forest, explore_from(forest, d1, rates, config, terms, threads, progress)
+    aim = Aim(given=given, direction=config.sign, effect=effect, factors=factors)
+    return forest, explore_from(forest, d1, rates, config, aim, threads, progress)
 
 
 def explore_from(
@@ -143,14 +143,14 @@ def explore_from(
     d1: AuditData,
     rates: RateCounter,
     config: AuditConfig,
-    terms: Terms,
+    aim: Aim,
     threads: int,
     progress: Progress,
 ) -> Candidates:
     """The representatives as candidates, each with the forest's node that comes closest to it."""
     progress(0.5)
     nodes = NodeMembers(forest, d1.attributes)
-    found = representatives(d1, rates, nodes, config.groups, config.ranking, terms, threads)
+    found = representatives(d1, rates, nodes, config.groups, config.ranking, aim, threads)
     skipped = not_screened(d1)
     nearest = nearest_nodes([r.criterion for r in found], nodes, d1, threads)
     return Candidates(

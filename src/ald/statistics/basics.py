@@ -34,7 +34,7 @@ _CLOSED_FORM_DF = 64
 DIGITS = 12
 
 
-def rounded(value: float) -> float | None:
+def round_reported(value: float) -> float | None:
     """The number as reported; None where it is undefined.
 
     >>> rounded(0.1 + 0.2), rounded(float("nan"))

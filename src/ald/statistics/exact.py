@@ -84,7 +84,7 @@ def exact_interval(
     return ends[0] / weight, ends[1] / weight
 
 
-def widened(exact: tuple[float, float], score: tuple[float, float]) -> tuple[float, float]:
+def widen(exact: tuple[float, float], score: tuple[float, float]) -> tuple[float, float]:
     """The exact interval, as wide as that of the score test where this keeps 0 inside or outside of it.
 
     Taken at the observed margins, the exact interval does not know how much the margins themselves vary by chance.

@@ -38,7 +38,7 @@ class Sample:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray((self.up - self.down) / self.people)
 
-    def pulled(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def pull(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A mean below the observed one (above it, if the pull is negative) and its variance, all else most likely.
 
         The pull is Lagrange's multiplier: the most likely share of a response is its count over (whole + pull times
@@ -73,11 +73,11 @@ class Pairs:
         """The mean inside minus the mean outside; NaN without people on one side."""
         return self.inside.mean - self.outside.mean
 
-    def _pulled(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _pull_apart(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A difference below the observed one (above it, if the pull is negative) and its variance, all else most
         likely."""
-        inside, variance_inside = self.inside.pulled(pull)
-        outside, variance_outside = self.outside.pulled(-pull)
+        inside, variance_inside = self.inside.pull(pull)
+        outside, variance_outside = self.outside.pull(-pull)
         return inside - outside, variance_inside + variance_outside
 
     def _pull(self, function: Callable[[FloatArray], FloatArray], side: FloatArray) -> FloatArray:
@@ -93,8 +93,8 @@ class Pairs:
     def error(self, at: FloatArray | float) -> FloatArray:
         """The standard error of the difference, if the true one is that."""
         side = np.where(self.difference >= at, 1.0, -1.0)
-        pull = self._pull(lambda pull: side * (at - self._pulled(pull)[0]), side)
-        return np.asarray(np.sqrt(self._pulled(pull)[1]))
+        pull = self._pull(lambda pull: side * (at - self._pull_apart(pull)[0]), side)
+        return np.asarray(np.sqrt(self._pull_apart(pull)[1]))
 
     @cached_property
     def statistic(self) -> FloatArray:
@@ -112,8 +112,8 @@ class Pairs:
         z = float(-special.ndtri(level / 2.0))
         side = np.array([1.0, -1.0]).reshape(2, *np.ones(self.difference.ndim, int)) + np.zeros(self.difference.shape)
         # The pull towards a difference is the distance to it over its variance: times its standard error that is z.
-        pull = self._pull(lambda pull: np.abs(pull) * np.sqrt(self._pulled(pull)[1]) - z, side)
-        low, high = self._pulled(pull)[0]
+        pull = self._pull(lambda pull: np.abs(pull) * np.sqrt(self._pull_apart(pull)[1]) - z, side)
+        low, high = self._pull_apart(pull)[0]
         return low, high
 
 

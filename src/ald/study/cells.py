@@ -96,14 +96,14 @@ def measure(
     kept = {cell: read(cell, folder) for cell in cells}
     missing = {cell: runs - len(kept[cell]) for cell in cells if len(kept[cell]) < runs}
     clock = _Clock(sum(missing.values()), progress)
-    for cell, results in _computed(kept, missing, jobs or available_threads()):
+    for cell, results in _compute(kept, missing, jobs or available_threads()):
         kept[cell] += results
         write(cell, folder, kept[cell])
         clock.tick(cell, len(results))
     return {cell: results[:runs] for cell, results in kept.items()}
 
 
-def _computed(
+def _compute(
     kept: dict[Cell, list[Result]], missing: dict[Cell, int], jobs: int
 ) -> Iterator[tuple[Cell, list[Result]]]:
     """Blocks of consecutive seeds as they get ready; of one cell in order."""

@@ -44,7 +44,7 @@ def clusters(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any]]
     rate = rng.beta(0.5, 0.5, people)
     columns = {name: values[person] for name, values in _attributes(people, rng).items()}
     columns["hour"] = rng.integers(8, 18, len(person))
-    columns["y"] = _drawn(rate[person], rng)
+    columns["y"] = _draw(rate[person], rng)
     columns["person"] = np.char.add("p", person.astype(str))
     return columns, {"cluster": "person"}
 
@@ -54,7 +54,7 @@ def confounder(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any
     columns = _attributes(n, rng)
     department = np.clip(rng.integers(0, 4, n) + 2 * (columns["sex"] == "f"), 0, 5)
     columns["department"] = np.array(list("ABCDEF"))[department]
-    columns["y"] = _drawn(0.7 - 0.1 * department, rng)
+    columns["y"] = _draw(0.7 - 0.1 * department, rng)
     return columns, {"given": "department"}
 
 
@@ -62,15 +62,15 @@ def confounder_number(n: int, rng: np.random.Generator) -> tuple[Columns, dict[s
     """Experience decides, and the old have more of it."""
     columns = _attributes(n, rng)
     columns["experience"] = rng.normal(0.02 * columns["age"] + 0.5 * (columns["sex"] == "m"), 1.0)
-    columns["y"] = _drawn(1.0 / (1.0 + np.exp(-columns["experience"] + 1.0)), rng)
+    columns["y"] = _draw(1.0 / (1.0 + np.exp(-columns["experience"] + 1.0)), rng)
     return columns, {"given": "experience"}
 
 
 def survey(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any]]:
     """Unhappy women and happy northerners answer more often; weights make up for it."""
     columns = _attributes(3 * n, rng)
-    columns["y"] = _drawn(np.full(3 * n, 0.4), rng)
-    return _answered(columns, n, rng), {"weights": SurveyWeights("weight")}
+    columns["y"] = _draw(np.full(3 * n, 0.4), rng)
+    return _answer(columns, n, rng), {"weights": SurveyWeights("weight")}
 
 
 def survey_clusters(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str, Any]]:
@@ -78,19 +78,19 @@ def survey_clusters(n: int, rng: np.random.Generator) -> tuple[Columns, dict[str
     household = np.repeat(np.arange(3 * n // 5), 5)
     columns = _attributes(len(household), rng)
     columns["region"] = columns["region"][household]
-    columns["y"] = _drawn(rng.beta(1.0, 1.5, household.max() + 1)[household], rng)
+    columns["y"] = _draw(rng.beta(1.0, 1.5, household.max() + 1)[household], rng)
     columns["household"] = np.char.add("h", household.astype(str))
-    return _answered(columns, n, rng), {"weights": SurveyWeights("weight"), "cluster": "household"}
+    return _answer(columns, n, rng), {"weights": SurveyWeights("weight"), "cluster": "household"}
 
 
-def _answered(columns: Columns, n: int, rng: np.random.Generator) -> Columns:
+def _answer(columns: Columns, n: int, rng: np.random.Generator) -> Columns:
     women, northerners, happy = columns["sex"] == "f", columns["region"] == "north", columns["y"] == 1
     chance = 0.2 + 0.3 * (women & ~happy) + 0.3 * (northerners & happy)
     rows = rng.permutation(np.flatnonzero(rng.random(len(chance)) < chance))[:n]
     return {name: values[rows] for name, values in (columns | {"weight": 1.0 / chance}).items()}
 
 
-def _drawn(rate: AnyArray, rng: np.random.Generator) -> IntArray:
+def _draw(rate: AnyArray, rng: np.random.Generator) -> IntArray:
     hits: BoolArray = rng.random(len(rate)) < rate
     return hits.astype(np.int64)
 

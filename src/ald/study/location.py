@@ -62,10 +62,10 @@ def run(task: Task, seed: int) -> Outcome:
     source = Source(data=data, threads=1)
     options: dict[str, Any] = {"search": task.search, "level": task.level, "split": task.split}
     result = audit(source, **roles, notion=notion, **options, seed=seed)
-    return judged(task, [finding.criterion for finding in result.groups])
+    return judge_groups(task, [finding.criterion for finding in result.groups])
 
 
-def judged(task: Task, found: Sequence[Criterion]) -> Outcome:
+def judge_groups(task: Task, found: Sequence[Criterion]) -> Outcome:
     """Whether these groups locate the disparity of the task's data set."""
     located = LOCATED[task.dataset](found, task.width)
     relevant = RELEVANT[task.dataset]

@@ -137,7 +137,7 @@ def _exact(log10_p: float | None) -> str:
     return f"1.0e{exponent + 1}" if mantissa == "10.0" else f"{mantissa}e{exponent}"
 
 
-def _listed(data: Any, **options: Any) -> tuple[Row, ...]:
+def _list_rows(data: Any, **options: Any) -> tuple[Row, ...]:
     return tuple(
         Row(
             group=str(finding.criterion),
@@ -154,7 +154,7 @@ def _listed(data: Any, **options: Any) -> tuple[Row, ...]:
     )
 
 
-def _searched(setting: str, columns: dict[str, AnyArray], groups: Sequence[Criterion], **options: Any) -> Search:
+def _search(setting: str, columns: dict[str, AnyArray], groups: Sequence[Criterion], **options: Any) -> Search:
     """How often the first groups of the paper's search have one of these."""
     masks = [group.mask(columns) for group in groups]
     exactly = nearly = 0
@@ -192,11 +192,11 @@ def adult_table() -> PublicTable:
             ),
         ),
         listed=(
-            ("ALD with the paper's settings", _listed(columns, search="paper", **settings)),
-            ("ALD", _listed(columns, **settings)),
+            ("ALD with the paper's settings", _list_rows(columns, search="paper", **settings)),
+            ("ALD", _list_rows(columns, **settings)),
         ),
         searches=tuple(
-            _searched(
+            _search(
                 f"{labels}, alpha {alpha:g}",
                 table,
                 ADULT_GROUPS,
@@ -240,17 +240,17 @@ def compas_table() -> PublicTable:
         ),
         counted=(("all rows", tuple(odds(group, columns, prediction, truth) for group in COMPAS_GROUPS)),),
         listed=(
-            ("ALD with the paper's settings, alpha 0.1", _listed(columns, search="paper", **settings)),
+            ("ALD with the paper's settings, alpha 0.1", _list_rows(columns, search="paper", **settings)),
             (
                 "ALD with the paper's settings, alpha 1",
-                _listed(columns, search=objects.Search("paper", alpha=1.0), **settings),
+                _list_rows(columns, search=objects.Search("paper", alpha=1.0), **settings),
             ),
             (
                 "the same, ranked by magnitude",
-                _listed(columns, search=objects.Search("paper", alpha=1.0), ranking="magnitude", **settings),
+                _list_rows(columns, search=objects.Search("paper", alpha=1.0), ranking="magnitude", **settings),
             ),
-            ("ALD", _listed(columns, **settings)),
-            ("ALD, ranked by magnitude", _listed(columns, ranking="magnitude", **settings)),
+            ("ALD", _list_rows(columns, **settings)),
+            ("ALD, ranked by magnitude", _list_rows(columns, ranking="magnitude", **settings)),
         ),
         notes=tuple(
             f"In {_first_is_african_american(columns, settings | options)} of {HALVINGS} random halvings {words} "

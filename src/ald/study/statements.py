@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ald.report.words import joined
+from ald.report.words import list_words
 from ald.study.cells import Cell, Rate, rate
 from ald.study.grids import LOCATION, REFERENCE, REFERENCE_RUNS, VARIANTS, WIDTH, Sweep
 from ald.study.judging import LEVEL, holm, independent_p, paired_p, share_p
@@ -204,9 +204,9 @@ def _paper_leads(measured: Measured, dataset: int) -> Statement | None:
     ahead = [entry for entry in found if not entry.where(-1) and len(entry.where(1)) == len(entry.comparisons)]
     between = [entry for entry in found if entry not in behind and entry not in ahead]
     parts = [
-        f"significantly ahead in every cell: {joined([entry.label for entry in ahead])}" if ahead else "",
-        f"behind in no cell: {joined([_ahead_in(entry) for entry in between])}" if between else "",
-        f"behind in some: {joined([_behind_in(entry) for entry in behind])}" if behind else "",
+        f"significantly ahead in every cell: {list_words([entry.label for entry in ahead])}" if ahead else "",
+        f"behind in no cell: {list_words([_ahead_in(entry) for entry in between])}" if between else "",
+        f"behind in some: {list_words([_behind_in(entry) for entry in behind])}" if behind else "",
     ]
     return Statement(
         statement=f"Data set {dataset}: ALD with the paper's settings beats all other systems, but for CHAID at very "
@@ -267,7 +267,7 @@ class _Bound:
         return "not reproduced" if self.significantly else "not contradicted" if self.outside else "reproduced"
 
 
-def _bounded(rates: Sequence[Rate], bound: float, *, above: bool) -> _Bound:
+def _bound(rates: Sequence[Rate], bound: float, *, above: bool) -> _Bound:
     adjusted = holm([share_p(found.hits, found.runs, bound) for found in rates])
     outside = [found.share < bound if above else found.share > bound for found in rates]
     significantly = sum(is_out and p <= LEVEL for is_out, p in zip(outside, adjusted, strict=True))
@@ -278,7 +278,7 @@ def _instability_under_15(measured: Measured) -> Statement | None:
     rates = _rates(measured, "instability-tree-published", 1)
     if not rates:
         return None
-    judged = _bounded(list(rates.values()), 0.15, above=False)
+    judged = _bound(list(rates.values()), 0.15, above=False)
     at = max(rates, key=lambda key: rates[key].share)
     return Statement(
         statement="The instability tree locates the age band in under 15 % of runs.",
@@ -314,7 +314,7 @@ def _race_found_by_all(measured: Measured) -> Statement | None:
     }
     if not rates:
         return None
-    judged = _bounded(list(rates.values()), FOUND, above=True)
+    judged = _bound(list(rates.values()), FOUND, above=True)
     worst = min(rates, key=lambda key: rates[key].share)
     return Statement(
         statement=f"Race in data set 1 is found by all systems (here: in at least {FOUND:.0%} of runs).",
@@ -329,7 +329,7 @@ def _linear_finds_none(measured: Measured) -> Statement | None:
     rates = list(_rates(measured, "gerrymandering").values())
     if not rates:
         return None
-    judged = _bounded(rates, NONE, above=False)
+    judged = _bound(rates, NONE, above=False)
     return Statement(
         statement=f"The linear auditor finds none of the synthetic disparities (here: at most {NONE:.0%} of runs).",
         measured=f"{sum(found.hits for found in rates)} of {sum(found.runs for found in rates):,} runs; at most "

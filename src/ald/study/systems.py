@@ -23,12 +23,12 @@ from ald.data.prepare import prepare
 from ald.data.roles import Roles
 from ald.datasets import make_synthetic
 from ald.groups.criterion import Criterion
-from ald.groups.derived import extended
+from ald.groups.derived import extend_data
 from ald.groups.membership import correlation, member_mask
 from ald.groups.rules import decode, named_in
 from ald.notions import OUTCOME_CELLS, SELECTION, RateCounter
 from ald.options.objects import Source
-from ald.study.location import Task, judged
+from ald.study.location import Task, judge_groups
 
 LISTED = 3
 # A half-space is no criterion: it locates a group if their memberships correlate at least this much.
@@ -57,25 +57,25 @@ class Compared:
     is_tested: bool = True
 
 
-def _audited(task: Task, seed: int, **options: object) -> Result:
+def _audit(task: Task, seed: int, **options: object) -> Result:
     data = make_synthetic(task.dataset, rho=task.rho, width=task.width, seed=seed)
     result = audit(Source(data=data, threads=1), outcome="y", seed=seed, **options)  # type: ignore[arg-type]
     return _result(task, [finding.criterion for finding in result.groups])
 
 
 def _result(task: Task, found: list[Criterion]) -> Result:
-    outcome = judged(task, found)
+    outcome = judge_groups(task, found)
     race = any(condition.attribute == "race" for criterion in found for condition in criterion)
     return Result(located=outcome.located, strict=outcome.strict, listed=outcome.listed, race=race)
 
 
-def _untested(task: Task, seed: int, *, method: str, **options: float) -> Result:
+def _leave_untested(task: Task, seed: int, *, method: str, **options: float) -> Result:
     columns = make_synthetic(task.dataset, rho=task.rho, width=task.width, seed=seed)
     data = prepare(load(columns), Roles(outcome="y"), OUTCOME_CELLS).data
     search: Callable[..., Ranked] = get_system(method)[0].search
     request = Search(data=data, rates=RateCounter([SELECTION], 2), rng=np.random.default_rng(seed))
     ranked = search(request, **options)
-    whole = extended(data, ranked.derived)
+    whole = extend_data(data, ranked.derived)
     first = ranked.criteria[:LISTED]
     result = _result(task, [decode(named_in(criterion, whole), whole.attributes) for criterion in first])
     if method != "gerrymandering":
@@ -110,24 +110,24 @@ def _true_groups(task: Task, data: AuditData) -> list[BoolArray]:
 COMPARED = {
     system.key: system
     for system in (
-        Compared(key="ald", label="ALD", run=_audited),
+        Compared(key="ald", label="ALD", run=_audit),
         # The reference lists its first three groups whether significant or not.
-        Compared(key="ald-paper", label="ALD (paper's settings, untested list)", run=partial(_audited, search="paper",
+        Compared(key="ald-paper", label="ALD (paper's settings, untested list)", run=partial(_audit, search="paper",
                  level=1.0), is_tested=False),
-        Compared(key="subset-scan", label="subset scan", run=partial(_audited, search="subset-scan")),
+        Compared(key="subset-scan", label="subset scan", run=partial(_audit, search="subset-scan")),
         Compared(key="subset-scan-untested", label="subset scan (our penalty, untested)",
-                 run=partial(_untested, method="subset-scan"), is_tested=False),
+                 run=partial(_leave_untested, method="subset-scan"), is_tested=False),
         # The authors' software has practically no penalty and ten starts unless told otherwise.
         Compared(key="subset-scan-published", label="subset scan (as published)",
-                 run=partial(_untested, method="subset-scan", penalty=0.0, restarts=10), is_tested=False),
-        Compared(key="instability-tree", label="instability tree", run=partial(_audited, search="instability-tree")),
+                 run=partial(_leave_untested, method="subset-scan", penalty=0.0, restarts=10), is_tested=False),
+        Compared(key="instability-tree", label="instability tree", run=partial(_audit, search="instability-tree")),
         Compared(key="instability-tree-published", label="instability tree (as published)",
-                 run=partial(_untested, method="instability-tree"), is_tested=False),
+                 run=partial(_leave_untested, method="instability-tree"), is_tested=False),
         Compared(key="gerrymandering", label="linear auditor (as published)",
-                 run=partial(_untested, method="gerrymandering"), is_tested=False),
-        Compared(key="ctree", label="ALD with ctree", run=partial(_audited, search="ctree")),
-        Compared(key="chaid", label="ALD with CHAID", run=partial(_audited, search="chaid")),
-        Compared(key="cart", label="ALD with CART", run=partial(_audited, search="cart")),
-        Compared(key="random-forest", label="ALD with a random forest", run=partial(_audited, search="random-forest")),
+                 run=partial(_leave_untested, method="gerrymandering"), is_tested=False),
+        Compared(key="ctree", label="ALD with ctree", run=partial(_audit, search="ctree")),
+        Compared(key="chaid", label="ALD with CHAID", run=partial(_audit, search="chaid")),
+        Compared(key="cart", label="ALD with CART", run=partial(_audit, search="cart")),
+        Compared(key="random-forest", label="ALD with a random forest", run=partial(_audit, search="random-forest")),
     )
 }  # fmt: skip

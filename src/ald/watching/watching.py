@@ -17,7 +17,7 @@ import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.spelling import british
-from ald.auditing import Request, audit, requested
+from ald.auditing import Request, audit, read_request
 from ald.data.coded import AuditData
 from ald.data.columns import from_levels
 from ald.data.inputs.reading import reading_of
@@ -26,13 +26,13 @@ from ald.data.prepare import prepare, with_kinds
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
 from ald.groups.criterion import Criterion
-from ald.groups.language import mentioned
+from ald.groups.language import find_mentioned
 from ald.notions import Rate, RateCounter
 from ald.options.objects import options_of
 from ald.pipeline import run
 from ald.questions import joint_cells, questions
 from ald.results.audit import Audit
-from ald.statistics.basics import rounded
+from ald.statistics.basics import round_reported
 from ald.statistics.score import Tables
 from ald.statistics.sequential import Change, Looks, likeliest_change
 from ald.watching.windows import windows
@@ -134,11 +134,11 @@ def _plain(one: Watched) -> dict[str, Any]:
         "looks": [
             {
                 "after": look.after,
-                "statistic": rounded(look.statistic),
-                "critical": rounded(look.critical) if np.isfinite(look.critical) else None,
-                "before": rounded(look.before),
-                "change": rounded(look.change),
-                "error": rounded(look.error),
+                "statistic": round_reported(look.statistic),
+                "critical": round_reported(look.critical) if np.isfinite(look.critical) else None,
+                "before": round_reported(look.before),
+                "change": round_reported(look.change),
+                "error": round_reported(look.error),
             }
             for look in one.looks
         ],
@@ -177,7 +177,7 @@ def watch(
     """
     if isinstance(looks, bool) or not isinstance(looks, int) or looks < 1:
         raise SettingError(f"looks must be a whole number from 1 on, not {looks!r}")
-    asked = requested(_checked({"data": data, "level": level, **options}))
+    asked = read_request(_checked({"data": data, "level": level, **options}))
     table, window_of, names = _cut(asked, by, every, groups)
     audited, first = None, None
     if groups is None:
@@ -225,7 +225,7 @@ def _cut(asked: Request, by: str, every: str, groups: Any) -> tuple[Table, IntAr
     roles, source = asked.roles, asked.source
     if by in (*roles.taken, *(roles.attributes or ()), *roles.exclude):
         raise SettingError(f"column {shorten(str(by))!r} says when: it cannot have another role")
-    wanted = mentioned([one for one in _listed(groups) if isinstance(one, str)])
+    wanted = find_mentioned([one for one in _listed(groups) if isinstance(one, str)])
     needed = None if roles.needed is None or groups is not None else (*roles.needed, by)
     reading = reading_of(roles, wanted, asked.memory_limit, source.query, source.threads or 1)
     reading = replace(reading, needed=needed, exact=reading.exact | {by})
@@ -345,10 +345,10 @@ def _watched(
             window=name,
             people=int(people[w]),
             others=int(others[w]),
-            inside=rounded(inside[w]),
-            outside=rounded(outside[w]),
-            gap=rounded(estimates[w]),
-            interval=(rounded(low[w]), rounded(high[w])) if np.isfinite(estimates[w]) else (None, None),
+            inside=round_reported(inside[w]),
+            outside=round_reported(outside[w]),
+            gap=round_reported(estimates[w]),
+            interval=(round_reported(low[w]), round_reported(high[w])) if np.isfinite(estimates[w]) else (None, None),
         )
         for w, name in enumerate(names)
     )

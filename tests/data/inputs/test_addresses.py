@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ald.data.inputs.addresses import is_broken, is_postgresql, masked, secrets, spelled, without_secrets
+from ald.data.inputs.addresses import is_broken, is_postgresql, mask_secrets, secrets, spell_scheme, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from ald.data.inputs.addresses import is_broken, is_postgresql, masked, secrets,
 )  # fmt: skip
 def test_masked(address: str, shown: str) -> None:
     """An address is shown without its secrets."""
-    assert masked(address) == shown
+    assert mask_secrets(address) == shown
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_schemes_in_capitals() -> None:
     """A scheme counts in any case; the rest of an address stays as it is."""
     assert is_postgresql("PostgreSQL://h/x")
     assert not is_postgresql("MySQL://h/x")
-    assert spelled("POSTGRES://Ann:Secret@h/X") == "postgres://Ann:Secret@h/X"
+    assert spell_scheme("POSTGRES://Ann:Secret@h/X") == "postgres://Ann:Secret@h/X"
 
 
 def test_parts_of_a_password_are_secrets_too() -> None:

@@ -14,7 +14,7 @@ import pytest
 import ald
 from ald import InputError, auditing, pipeline
 from ald.data.inputs import files
-from ald.data.inputs.fingerprint import seen, sha256
+from ald.data.inputs.fingerprint import note_file, sha256
 from ald.data.inputs.sources import load
 from tests.tables import people, write_csv
 
@@ -102,9 +102,11 @@ def test_a_file_that_changes_between_two_readings(tmp_path: Path, monkeypatch: p
 def test_being_read_is_no_change(tmp_path: Path) -> None:
     """Reading a file, however often, and writing beside it, changes nothing; what is no file has no fingerprint."""
     path = write_csv(tmp_path / "x.csv", people())
-    before = seen(path)
+    before = note_file(path)
     assert before is not None
     load(path)
     (tmp_path / "y.csv").write_text("a")
     assert before.sha256() == sha256(str(path)) == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert [seen(data) for data in ({"a": [1]}, str(tmp_path), "postgresql://h/x", tmp_path / "none")] == [None] * 4
+    assert [note_file(data) for data in ({"a": [1]}, str(tmp_path), "postgresql://h/x", tmp_path / "none")] == [
+        None
+    ] * 4

@@ -16,7 +16,7 @@ from ald import InputError
 from ald.data.inputs import files, reading, reduction, store
 from ald.data.inputs.files import read_file
 from ald.data.inputs.reading import Reading
-from ald.data.inputs.relation import ROWS, connected, whole
+from ald.data.inputs.relation import ROWS, connect, read_all
 from ald.data.inputs.sources import load, load_halves
 from tests.flat import audit_flat
 
@@ -90,7 +90,7 @@ def test_infinite_times_are_counted(
     path = tmp_path / "x.parquet"
     day = "CASE i % 4 WHEN 0 THEN DATE 'infinity' WHEN 1 THEN '-infinity' ELSE DATE '2024-01-01' + i::INT % 50 END"
     time = "CASE WHEN i % 4 = 0 THEN TIMESTAMP 'infinity' ELSE TIMESTAMP '2024-01-01 10:00' + to_days(i::INT % 50) END"
-    connected().execute(f"COPY (SELECT {day} AS day, {time} AS time, random() AS x FROM range(400) t(i)) TO '{path}'")
+    connect().execute(f"COPY (SELECT {day} AS day, {time} AS time, random() AS x FROM range(400) t(i)) TO '{path}'")
     table = read_file(str(path), reading=Reading(kinds=kinds))
     assert table.counts is None
     assert (table["day"].n_infinite, table["day"].n_missing()) == (200, 200)
@@ -138,7 +138,7 @@ def test_codes_on_disk_give_the_same_audit(
     expected = audited(path, options)
     request.getfixturevalue("large")
     monkeypatch.setattr(reduction._Reduction, "_counted_by_value", lambda self: None)
-    monkeypatch.setattr(reduction, "counted", lambda columns, most: None)
+    monkeypatch.setattr(reduction, "count_distinct", lambda columns, most: None)
     monkeypatch.setattr(store, "_CHUNK", 700)
     assert audited(path, options) == expected
 
@@ -156,7 +156,7 @@ def test_long_lines_do_not_make_a_file_large(tmp_path: Path, monkeypatch: pytest
     path = written(tmp_path, numbers(), "x.csv")
     expected = read_file(path, None, None)
     monkeypatch.setattr(files, "_BYTES_PER_FIELD", 1)
-    monkeypatch.setattr(files, "whole", lambda relation, only: [relation.sql, whole(relation, only)])
+    monkeypatch.setattr(files, "read_all", lambda relation, only: [relation.sql, read_all(relation, only)])
     sql, table = read_file(path, None, Reading(many=100_000))  # type: ignore[misc]
     assert (sql, table.counts, table.binned) == (ROWS, None, frozenset())
     assert all((table[name].codes == column.codes).all() for name, column in expected.columns.items())
@@ -278,8 +278,8 @@ def test_many_distinct_rows_are_not_counted() -> None:
     """Counting gives up where rows are more than fit, and otherwise is exact in canonical order."""
     table = ald.data.inputs.sources.load({"a": [2, 1, 2, 3], "b": ["x", "y", "x", "x"]})
     columns = list(table.columns.values())
-    assert store.counted(columns, 2) is None
-    found = store.counted(columns, 3)
+    assert store.count_distinct(columns, 2) is None
+    found = store.count_distinct(columns, 3)
     assert found is not None
     assert [column.codes.tolist() for column in found[0]] == [[0, 1, 2], [1, 0, 0]]
     assert found[1].tolist() == [1, 2, 1]

@@ -12,13 +12,13 @@ import pytest
 
 from ald import ColumnError
 from ald.data.inputs import relation as relation_module
-from ald.data.inputs.relation import Relation, connected, identifier, interrupts, literal, whole, workspace
+from ald.data.inputs.relation import Relation, connect, identifier, interrupts, literal, read_all, workspace
 from ald.data.inputs.sources import load
 
 
 def test_connections_are_silent() -> None:
     """No bar is drawn where results are printed, and nothing is fetched from anywhere."""
-    settings = connected().execute(
+    settings = connect().execute(
         "SELECT current_setting('enable_progress_bar'), current_setting('autoinstall_known_extensions')"
     )
     assert settings.fetchall() == [(False, False)]
@@ -29,7 +29,7 @@ LONG = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range 
 
 def test_ctrl_c_is_ctrl_c() -> None:
     """What DuckDB makes of Ctrl-C is an interrupt; other errors stay what they are."""
-    connection = connected()
+    connection = connect()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -45,7 +45,7 @@ def test_ctrl_c_is_ctrl_c() -> None:
 
 def test_an_interrupt_from_another_thread_is_ctrl_c() -> None:
     """Whoever interrupts the connection."""
-    connection, is_done = connected(), threading.Event()
+    connection, is_done = connect(), threading.Event()
 
     def interrupt() -> None:
         # Again and again: a query that has not begun does not notice.
@@ -65,7 +65,7 @@ def test_an_interrupt_from_another_thread_is_ctrl_c() -> None:
 def test_names_and_texts_are_quoted() -> None:
     """Names and texts of users are quoted as SQL asks for."""
     name, text = 'a"; drop', "it's"
-    connection = connected()
+    connection = connect()
     found = connection.execute(f"SELECT {literal(text)} AS {identifier(name)}")
     assert (found.fetchall(), found.description[0][0]) == ([(text,)], name)
 
@@ -73,21 +73,21 @@ def test_names_and_texts_are_quoted() -> None:
 def test_some_columns() -> None:
     """Columns are taken by name, in the order asked for; a name that is not there is an error with the nearest one."""
     relation = Relation(
-        connection=connected(),
+        connection=connect(),
         sql="(SELECT 1 AS a, 'x' AS b)",
         columns={"a": ("a", "INTEGER"), "b": ("b", "VARCHAR")},
         source="the test",
         is_cheap=True,
     )
-    assert whole(relation, ["b", "a"]).names == ["b", "a"]
-    assert whole(relation, []).n_rows == 1
+    assert read_all(relation, ["b", "a"]).names == ["b", "a"]
+    assert read_all(relation, []).n_rows == 1
     with pytest.raises(ColumnError, match="there is no column 'aa' in the test"):
         relation.only(["aa"])
 
 
 def test_workspace() -> None:
     """In a workspace rows are kept in a file, memory is limited to a half, and nothing is left afterwards."""
-    connection = connected()
+    connection = connect()
     with workspace(connection, 2 * 10**9) as folder:
         assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("953.6 MiB",)]
         connection.execute("CREATE TABLE kept.main.rows AS SELECT 1 AS c0")
@@ -97,7 +97,7 @@ def test_workspace() -> None:
 
 def test_workspace_of_a_closed_connection() -> None:
     """A workspace that ends after its connection, as an interrupt may have it, is removed without an error."""
-    connection = connected()
+    connection = connect()
     with workspace(connection, 2 * 10**9) as folder:
         connection.close()
     assert not folder.exists()
@@ -105,7 +105,7 @@ def test_workspace_of_a_closed_connection() -> None:
 
 def test_workspace_that_cannot_be_left() -> None:
     """Any other error of leaving a workspace is raised, and its folder is removed all the same."""
-    connection = connected()
+    connection = connect()
     with pytest.raises(duckdb.Error, match="kept"), workspace(connection, 2 * 10**9) as folder:
         connection.execute("DETACH kept")
     assert not folder.exists()

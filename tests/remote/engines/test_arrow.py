@@ -13,7 +13,7 @@ import pytest
 
 from ald.data.coded import Attribute
 from ald.remote.engines.arrow import chunks, merged_marginals, partition_marginals, row_keys, sum_by_key
-from ald.remote.engines.blocks import Layout
+from ald.remote.engines.blocks import KeyLayout
 from ald.remote.engines.protocols import DROPPED, ColumnCoder, RowCoder
 
 VALUES: list[Any] = [
@@ -37,7 +37,7 @@ def test_values_are_counted_and_coded(values: list[Any], type_: pa.DataType) -> 
     assert counts.sum() == len(values) + len(values[3:])
     n = len(distinct)
     assert n == len(set(map(str, values)))
-    layout = Layout(
+    layout = KeyLayout(
         attributes=(Attribute(name="a", kind="nominal", levels=tuple(map(str, range(n)))),), n_cells=2, has_halves=False
     )
     coder = RowCoder(
@@ -57,7 +57,9 @@ def test_values_are_counted_and_coded(values: list[Any], type_: pa.DataType) -> 
 def test_rows_are_dropped() -> None:
     """Rows with a value that is to be dropped have no key, whatever else they hold."""
     table = pa.table({"c0": ["a", "b", "a"], "c1": ["yes", "no", None]})
-    layout = Layout(attributes=(Attribute(name="a", kind="nominal", levels=("a", "b")),), n_cells=4, has_halves=False)
+    layout = KeyLayout(
+        attributes=(Attribute(name="a", kind="nominal", levels=("a", "b")),), n_cells=4, has_halves=False
+    )
     first = ColumnCoder(position=0, values=pa.array(["a", "b"]), numbers=np.array([0, 1]))
     outcome = ColumnCoder(position=1, values=pa.array(["no", "yes", None]), numbers=np.array([0, 3, DROPPED]))
     keys = row_keys(RowCoder(layout=layout, columns=(first,), cells=(outcome,), half=None), table)
@@ -68,12 +70,12 @@ def test_rows_are_dropped() -> None:
 @pytest.mark.parametrize("size", [10, 300, 70_000])
 def test_blocks(size: int) -> None:
     """Codes come back as they were, in types that hold them; no blocks are no rows."""
-    layout = Layout(
+    layout = KeyLayout(
         attributes=(Attribute(name="a", kind="numeric", values=np.arange(float(size))),), n_cells=4, has_halves=True
     )
     codes = np.array([0, size - 1, size, size // 2])
     cells, half = np.array([0, 3, 1, 2]), np.array([0, 1, 1, 0])
-    data = layout.data([layout.block(layout.packed([codes], cells, half), np.array([1, 2, 2**40, 4]))])
+    data = layout.data([layout.block(layout.pack([codes], cells, half), np.array([1, 2, 2**40, 4]))])
     assert data.codes[0].tolist() == codes.tolist()
     assert data.cells.tolist() == cells.tolist()
     assert data.counts.tolist() == [1, 2, 2**40, 4]

@@ -19,7 +19,7 @@ import pytest
 import ald
 from ald import ColumnError, InputError
 from ald.data.inputs.reading import Reading
-from ald.remote.engines.opening import opened
+from ald.remote.engines.opening import open_with
 from tests.engine_data import awkward
 from tests.flat import audit_flat
 from tests.remote.test_distributed import everything
@@ -190,7 +190,7 @@ def test_names_of_folders_are_no_data(tmp_path: Path, name: str, folder: str) ->
     path = tmp_path / folder / name
     path.parent.mkdir(parents=True)
     write(path, FEW)
-    frame = opened(tmp_path / folder / name.partition("/")[0], "dask").frame.compute()
+    frame = open_with(tmp_path / folder / name.partition("/")[0], "dask").frame.compute()
     assert {column: list(map(str, frame[column])) for column in frame} == {"sex": ["F", "M"], "y": ["1", "0"]}
 
 
@@ -200,7 +200,7 @@ def test_folders_within_a_data_set_are_columns(tmp_path: Path) -> None:
         (tmp_path / "a=0" / "x.parquet" / f"year={year}").mkdir(parents=True)
         write(tmp_path / "a=0" / "x.parquet" / f"year={year}" / "0.parquet", FEW)
     path = tmp_path / "a=0" / "x.parquet"
-    frame = opened(path, "dask").frame.compute()
+    frame = open_with(path, "dask").frame.compute()
     assert sorted(map(str, frame)) == ["sex", "y", "year"]
     assert sorted(map(str, frame["year"])) == ["2024", "2024", "2025", "2025"]
     (path / "sex=Z").mkdir()
@@ -208,7 +208,7 @@ def test_folders_within_a_data_set_are_columns(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"x\.parquet' has a folder 'sex=Z', and the files in it have a column 'sex' too"
     ):
-        opened(path, "dask")
+        open_with(path, "dask")
 
 
 @pytest.mark.filterwarnings("ignore:Warning bz2 compression:UserWarning")
@@ -220,4 +220,4 @@ def test_file_names_are_no_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for other in ("star", "bar", "qar", "A", "a", "b"):
         write(tmp_path / f"{other}.{ending}", FEW.assign(y=5))
     write(tmp_path / f"{stem}.{ending}", FEW)
-    assert opened(f"{stem}.{ending}", "dask").frame.compute()["y"].tolist() == [1, 0]
+    assert open_with(f"{stem}.{ending}", "dask").frame.compute()["y"].tolist() == [1, 0]

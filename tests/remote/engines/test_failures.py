@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ald import InputError, SettingError
-from ald.remote.engines.failures import reason, told
+from ald.remote.engines.failures import reason, translate_errors
 
 JAVA = """An error occurred while calling o37.parquet.
 : java.lang.RuntimeException: java.lang.ClassNotFoundException: Class S3AFileSystem not found
@@ -58,9 +58,9 @@ def test_reason(message: str, said: str) -> None:
 def test_told() -> None:
     """Errors of an engine become ours; our own, and those of other kinds, stay what they are."""
     expected = r"^Dask cannot read 's3://ann:\*\*\*@h/x': no ann:\*\*\*$"
-    with pytest.raises(InputError, match=expected), told("Dask", (OSError,), "s3://ann:secret@h/x"):
+    with pytest.raises(InputError, match=expected), translate_errors("Dask", (OSError,), "s3://ann:secret@h/x"):
         raise OSError("no ann:secret")
-    with pytest.raises(SettingError, match=r"^ours$"), told("Dask", (ValueError,)):
+    with pytest.raises(SettingError, match=r"^ours$"), translate_errors("Dask", (ValueError,)):
         raise SettingError("ours")
-    with pytest.raises(KeyError), told("Dask", (ValueError,)):
+    with pytest.raises(KeyError), translate_errors("Dask", (ValueError,)):
         raise KeyError("x")

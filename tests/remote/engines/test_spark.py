@@ -15,7 +15,7 @@ import ald
 from ald import ColumnError, InputError
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load
-from ald.remote.engines.opening import opened
+from ald.remote.engines.opening import open_with
 from tests.engine_data import awkward, decisions
 from tests.flat import audit_flat
 from tests.remote.engines.test_dask_files import FEW, write
@@ -113,13 +113,13 @@ def jobs(session: Any, group: str) -> int:
 
 def test_settings_are_put_back(session: Any) -> None:
     """What a session is set to is the same after audits that used it at the same time."""
-    from ald.remote.engines.spark import changed
+    from ald.remote.engines.spark import change_settings
 
     name = "spark.sql.shuffle.partitions"
     before = session.conf.get(name)
     seen = []
-    with changed(session, {name: "3"}):
-        other = changed(session, {name: "5"})
+    with change_settings(session, {name: "3"}):
+        other = change_settings(session, {name: "5"})
         other.__enter__()
     seen.append(session.conf.get(name))
     other.__exit__(None, None, None)
@@ -210,12 +210,12 @@ def test_names_of_files_and_folders(
             write(tmp_path / f"{name}.{ending}", FEW.assign(y=5))
         for name in ("sex=Z/a", "new=1/a", "st*r", "b[a]r", "{a,b}", "~", "it's", "%41"):
             write(tmp_path / f"{name}.{ending}", FEW)
-            table = load(opened(f"{name}.{ending}", cluster.address))
+            table = load(open_with(f"{name}.{ending}", cluster.address))
             found = {column: sorted(table[column].words()) for column in table.names}
             assert found == {"sex": ["F", "M"], "y": ["0", "1"]}, f"{name}.{ending}"
     write(tmp_path / "_x.parquet", FEW)
     with pytest.raises(InputError, match=r"Spark takes files with names like '_x\.parquet' for hidden ones: rename it"):
-        opened("_x.parquet", cluster.address)
+        open_with("_x.parquet", cluster.address)
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
@@ -225,12 +225,12 @@ def test_folders_within_a_data_set(session: Any, cluster: SparkCluster, tmp_path
     for year in (2024, 2025):
         (path / f"year={year}").mkdir(parents=True)
         write(path / f"year={year}" / f"0.{ending}", FEW)
-    assert sorted(opened(path, cluster.address).frame.columns) == ["sex", "y", "year"]
+    assert sorted(open_with(path, cluster.address).frame.columns) == ["sex", "y", "year"]
     path = tmp_path / f"y.{ending}"
     (path / "SEX=Z").mkdir(parents=True)
     write(path / "SEX=Z" / f"0.{ending}", FEW)
     with pytest.raises(InputError, match=r"has a folder 'SEX=Z', and the files in it have a column 'sex' too"):
-        opened(path, cluster.address)
+        open_with(path, cluster.address)
 
 
 def test_files_that_cannot_be_read(session: Any, cluster: SparkCluster, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import signed
+from ald.report.words import format_signed
 from tests.tables import decisions, people
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -135,7 +135,7 @@ def test_nodes_of_trees(audit: Audit) -> None:
     for element, node in zip(nodes, card.tree.nodes, strict=True):
         shown = texts(element)
         assert shown[1] == f"{node.n:,} · {node.share:.0%}"
-        assert shown[0] == ("everyone" if node.psi is None else signed(node.psi))
+        assert shown[0] == ("everyone" if node.psi is None else format_signed(node.psi))
         assert element.attrib["tabindex"] == "0"
         assert f"{node.n:,} people" in element.attrib["aria-label"]
         if node.attribute:

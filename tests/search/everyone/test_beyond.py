@@ -16,14 +16,12 @@ from ald.search.everyone.beyond import Beyond, Combinations, Together
 from ald.search.everyone.descriptions import descriptions
 from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import redrawn
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 from tests.coded import PARITY, coded
 
 
-def rounds(
-    data: AuditData, rates: RateCounter = PARITY, terms: Terms | None = None, **options: float
-) -> list[Together]:
-    return list(Combinations(data, rates, terms or Terms(), **options).rounds())  # type: ignore[arg-type]
+def rounds(data: AuditData, rates: RateCounter = PARITY, aim: Aim | None = None, **options: float) -> list[Together]:
+    return list(Combinations(data, rates, aim or Aim(), **options).rounds())  # type: ignore[arg-type]
 
 
 def names(data: AuditData, found: list[Together]) -> list[set[str]]:
@@ -59,7 +57,7 @@ def test_the_statistic_is_the_score_of_a_regression(strata: bool) -> None:
     given = data.codes[place["s"]].astype(np.int64) if strata else None
     kept = [place["a"], place["b"]]
     pair = replace(data, attributes=tuple(data.attributes[j] for j in kept), codes=tuple(data.codes[j] for j in kept))
-    found = rounds(pair, terms=Terms(given=given), draws=19)[0]
+    found = rounds(pair, aim=Aim(given=given), draws=19)[0]
     effects = dummies(a, b, columns["s"]) if strata else dummies(a, b)
     fitted = effects @ np.linalg.lstsq(effects, y, rcond=None)[0]
     every = [

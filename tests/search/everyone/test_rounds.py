@@ -14,12 +14,12 @@ from ald.groups.rules import decode
 from ald.notions import ACCURACY, FNR, FPR, SELECTION, RateCounter
 from ald.search.everyone.rounds import Chance, Everyone, Taken, allowed_exceedances, chance
 from ald.search.everyone.shuffles import LANES
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 from tests.coded import PARITY, coded
 
 
-def rounds(data: AuditData, rates: RateCounter = PARITY, terms: Terms | None = None, **options: int) -> list[Taken]:
-    return list(Everyone(data, rates, terms or Terms(), **options).rounds())
+def rounds(data: AuditData, rates: RateCounter = PARITY, aim: Aim | None = None, **options: int) -> list[Taken]:
+    return list(Everyone(data, rates, aim or Aim(), **options).rounds())
 
 
 def words(data: AuditData, found: list[Taken]) -> list[str]:
@@ -151,7 +151,7 @@ def test_strata_of_legitimate_factors_explain_what_they_explain() -> None:
     factor = data.codes[place].astype(np.int64)
     alone = replace(data, attributes=(data.attributes[1 - place],), codes=(data.codes[1 - place],))
     assert rounds(alone)[0].listed
-    assert not rounds(alone, terms=Terms(given=factor))[0].listed
+    assert not rounds(alone, aim=Aim(given=factor))[0].listed
 
 
 def test_p_values_are_uniform_where_nothing_is_there() -> None:

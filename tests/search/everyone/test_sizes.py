@@ -13,13 +13,13 @@ from ald.datasets import make_synthetic
 from ald.notions import ACCURACY, FNR, FPR, SELECTION, RateCounter
 from ald.search.everyone.rounds import Everyone, Taken
 from ald.search.everyone.sizes import Size, _shared, expected_size, size
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 from ald.statistics.score import Tables
 from tests.coded import PARITY, coded
 
 
 def listed(data: AuditData, rates: RateCounter = PARITY, **options: int) -> list[Taken]:
-    return [taken for taken in Everyone(data, rates, Terms(), **options).rounds() if taken.listed]
+    return [taken for taken in Everyone(data, rates, Aim(), **options).rounds() if taken.listed]
 
 
 def size_of(taken: Taken, data: AuditData, rates: RateCounter = PARITY) -> Size:
@@ -117,7 +117,7 @@ def test_where_nothing_is_there_halves_say_so() -> None:
     for seed in range(25):
         data = coded(make_synthetic(1, rho=0.0, n=400, seed=seed))
         kept = coded({"age": np.random.default_rng(seed).random(400), "y": data.cells.repeat(data.counts)})
-        taken = next(Everyone(kept, PARITY, Terms(), seed=seed, shuffles=19).rounds())
+        taken = next(Everyone(kept, PARITY, Aim(), seed=seed, shuffles=19).rounds())
         naive.append(size(taken.found, taken.strata, kept, PARITY, [-3.0]).psi)
         honest.append(np.sign(naive[-1]) * expected_size(taken.found, taken.strata, kept, PARITY, seed=seed, splits=8))
     assert np.mean(np.abs(naive)) > 0.08

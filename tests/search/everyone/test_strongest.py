@@ -18,7 +18,7 @@ from ald.search.everyone.descriptions import Descriptions, descriptions
 from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import LANES, shuffled
 from ald.search.everyone.strongest import Round
-from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.scoring import Aim, Scorer
 from tests.coded import PARITY, coded
 
 RATES = {"y": PARITY, "both": RateCounter([FPR, FNR], 4)}
@@ -58,10 +58,10 @@ def all_criteria(described: Descriptions) -> list[CodedCriterion]:
     return out
 
 
-def values_of(criteria: list[CodedCriterion], data: AuditData, rates: RateCounter, terms: Terms) -> FloatArray:
+def values_of(criteria: list[CodedCriterion], data: AuditData, rates: RateCounter, aim: Aim) -> FloatArray:
     """What the search finds them worth."""
     described = descriptions(data, len(rates.rates))
-    return Scorer(described.view, rates, terms=terms, prices=described.prices).values(criteria)
+    return Scorer(described.view, rates, aim=aim, prices=described.prices).values(criteria)
 
 
 def in_lane(data: AuditData, rows: IntArray, bits: IntArray, truth: bool) -> AuditData:
@@ -87,12 +87,12 @@ def test_every_lane_has_the_best_value_of_all_descriptions(seed: int, kind: str,
     every = all_criteria(described)
     for lane in (0, 1, 77, LANES - 1):
         own = in_lane(data, who.rows, bits[:, lane], kind != "y")
-        terms = Terms(given=None if given_strata is None else given_strata[who.rows])
-        values = values_of(every, own, rates, terms)
+        aim = Aim(given=None if given_strata is None else given_strata[who.rows])
+        values = values_of(every, own, rates, aim)
         # Groups are compared by their statistics, and levels in orders: the best value is met, or nearly.
         assert values.min() - 1e-9 <= found.values[lane] <= values.min() + (0.3 if len(rates.rates) == 1 else 2.0)
-    terms = Terms(given=given_strata)
-    assert np.isclose(values_of([found.first], data, rates, terms)[0], found.values[0])
+    aim = Aim(given=given_strata)
+    assert np.isclose(values_of([found.first], data, rates, aim)[0], found.values[0])
 
 
 def test_a_lane_is_worth_what_the_data_would_be_with_its_outcomes() -> None:
@@ -138,8 +138,8 @@ def test_the_order_of_levels_and_sides_of_one_rate() -> None:
     for side in (-1.0, 1.0):
         found = Round(described, who, sides=np.array([side])).strongest(words)
         named.append([data.attributes[0].levels[code] for code in found.first[0].levels])
-        terms = Terms(direction=int(side))
-        assert np.isclose(values_of([found.first], data, PARITY, terms)[0], found.values[0])
+        aim = Aim(direction=int(side))
+        assert np.isclose(values_of([found.first], data, PARITY, aim)[0], found.values[0])
     # Whoever is not among the disadvantaged is among the advantaged.
     assert sorted(named[0] + named[1]) == [f"j{i}" for i in range(8)]
     assert {"j0", "j1"} <= set(named[0])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ald.notions import ACCURACY, FNR, FPR, SELECTION, Rate, RateCounter
 from ald.search.explore import evidence as module
-from ald.search.explore.evidence import Comparison
+from ald.search.explore.evidence import Yardstick
 
 RATES = {
     2: [(SELECTION,)],
@@ -21,7 +21,7 @@ RATES = {
 
 
 @st.composite
-def comparisons(draw: st.DrawFn) -> tuple[Comparison, np.ndarray]:
+def comparisons(draw: st.DrawFn) -> tuple[Yardstick, np.ndarray]:
     """Random people in all kinds of strata, and groups of them."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     cells = draw(st.sampled_from([2, 4]))
@@ -29,7 +29,7 @@ def comparisons(draw: st.DrawFn) -> tuple[Comparison, np.ndarray]:
     most = draw(st.sampled_from([1, 3, 50, 10**6]))
     everyone = rng.integers(0, most + 1, shape)
     groups = rng.binomial(everyone.ravel(), rng.random((draw(st.integers(1, 6)), 1)))
-    comparison = Comparison(
+    comparison = Yardstick(
         everyone=everyone,
         rates=RateCounter(draw(st.sampled_from(RATES[cells])), cells),
         direction=draw(st.sampled_from([-1, 0, 1])),
@@ -39,14 +39,14 @@ def comparisons(draw: st.DrawFn) -> tuple[Comparison, np.ndarray]:
     return comparison, groups
 
 
-def by_numpy(comparison: Comparison, inside: np.ndarray) -> list[float]:
+def by_numpy(comparison: Yardstick, inside: np.ndarray) -> list[float]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ALD_KERNEL", "numpy")
         return comparison.statistic(inside).tolist()
 
 
 @given(comparisons())
-def test_c_and_numpy_give_the_same_bits(case: tuple[Comparison, np.ndarray]) -> None:
+def test_c_and_numpy_give_the_same_bits(case: tuple[Yardstick, np.ndarray]) -> None:
     """For any strata, rates, directions and sizes, both give the same floating point numbers."""
     pytest.importorskip("ald.search.explore._evidence", reason="the C code was not built")
     comparison, groups = case
@@ -54,7 +54,7 @@ def test_c_and_numpy_give_the_same_bits(case: tuple[Comparison, np.ndarray]) -> 
 
 
 @given(comparisons())
-def test_groups_may_be_differences(case: tuple[Comparison, np.ndarray]) -> None:
+def test_groups_may_be_differences(case: tuple[Yardstick, np.ndarray]) -> None:
     """Groups between two rows of running counts are the differences of these rows, in C and by NumPy."""
     comparison, groups = case
     running = np.concatenate([np.zeros_like(groups[:1]), np.cumsum(groups, axis=0)])
@@ -72,28 +72,28 @@ def test_counts_too_large_for_exact_products() -> None:
     everyone = np.array([5_000_000_000, 3_000_000_001, 70_000, 90_000]).reshape(1, 1, 1, 4)
     groups = np.array([[1_234_567_891, 1_000_000_007, 30_000, 20_000], [4_999_999_999, 3, 1, 89_999]])
     for rates in RATES[4]:
-        comparison = Comparison(everyone=everyone, rates=RateCounter(rates, 4))
+        comparison = Yardstick(everyone=everyone, rates=RateCounter(rates, 4))
         assert comparison.statistic(groups).tolist() == by_numpy(comparison, groups)
 
 
 def test_many_rates() -> None:
     """Any number of rates is added up alike."""
     rates = [Rate(f"r{i}", f"rate {i}", hits=hits) for i, hits in enumerate(["tp", "fp", "tn", "fn", "tp fp"] * 2)]
-    comparison = Comparison(everyone=np.array([40, 30, 20, 10]).reshape(1, 1, 1, 4), rates=RateCounter(rates, 4))
+    comparison = Yardstick(everyone=np.array([40, 30, 20, 10]).reshape(1, 1, 1, 4), rates=RateCounter(rates, 4))
     groups = np.array([[10, 20, 3, 4], [1, 2, 3, 4]])
     assert comparison.statistic(groups).tolist() == by_numpy(comparison, groups)
 
 
 def test_shapes() -> None:
     """All axes but the last are kept, also where there is no group."""
-    comparison = Comparison(everyone=np.full((2, 1, 1, 2), 50), rates=RateCounter((SELECTION,), 2))
+    comparison = Yardstick(everyone=np.full((2, 1, 1, 2), 50), rates=RateCounter((SELECTION,), 2))
     assert comparison.statistic(np.full((3, 5, 4), 7)).shape == (3, 5)
     assert comparison.statistic(np.zeros((3, 0, 4), np.int64)).shape == (3, 0)
 
 
 def test_few_people_say_nothing() -> None:
     """A group, or those that it is compared with, of fewer people than the smallest has the statistic 0."""
-    comparison = Comparison(everyone=np.full((1, 1, 1, 2), 50), rates=RateCounter((SELECTION,), 2), smallest=20)
+    comparison = Yardstick(everyone=np.full((1, 1, 1, 2), 50), rates=RateCounter((SELECTION,), 2), smallest=20)
     groups = np.array([[0, 19], [0, 20], [50, 31], [50, 30]])
     assert (comparison.statistic(groups) > 0).tolist() == [False, True, False, True]
     assert (replace(comparison, smallest=0).statistic(groups) > 0).all()

@@ -14,7 +14,7 @@ from ald.data.coarse import coarse_view
 from ald.groups.membership import count_members, member_mask
 from ald.groups.tree import CodedCondition
 from ald.notions import ACCURACY, NOTIONS, SELECTION, RateCounter
-from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.scoring import Aim, Scorer
 from tests.coded import PARITY, coded
 from tests.tables import decisions, people
 
@@ -148,10 +148,10 @@ def frame_of(n: int = 3000) -> pd.DataFrame:
 WOMEN = (CodedCondition(1, 0, 0, (0,)),)
 
 
-def scorer_given(frame: pd.DataFrame, **terms: object) -> Scorer:
+def scorer_given(frame: pd.DataFrame, **aim: object) -> Scorer:
     """A scorer of age and sex, within departments."""
     data = coded({name: frame[name].to_numpy() for name in frame}, given=("department",))
-    return Scorer(coarse_view(data), PARITY, terms=Terms(given=data.design.strata, **terms))  # type: ignore[arg-type]
+    return Scorer(coarse_view(data), PARITY, aim=Aim(given=data.design.strata, **aim))  # type: ignore[arg-type]
 
 
 def strata_of(frame: pd.DataFrame, inside: pd.Series, outside: pd.Series) -> StratifiedTable:
@@ -223,7 +223,7 @@ def test_clusters_divide_the_evidence() -> None:
     plain = coarse_view(coded({name: frame[name].to_numpy() for name in ("age", "sex", "y")}))
     for one, two in (
         (scorer_given(frame), scorer_given(frame, effect=2.0)),
-        (Scorer(plain, PARITY), Scorer(plain, PARITY, terms=Terms(effect=2.0))),
+        (Scorer(plain, PARITY), Scorer(plain, PARITY, aim=Aim(effect=2.0))),
     ):
         inside = count_members([WOMEN], one.view.data)
         assert two.statistic(inside)[0] == pytest.approx(one.statistic(inside)[0] / 2)
@@ -232,7 +232,7 @@ def test_clusters_divide_the_evidence() -> None:
 def test_factors_may_be_added_for_less() -> None:
     """A condition on a legitimate factor says in which strata others differ: it costs no surcharge, and less."""
     data = coded({name: frame_of()[name].astype(str).to_numpy() for name in ("sex", "department", "y")})
-    plain, given = (Scorer(coarse_view(data), PARITY, terms=Terms(factors=f)) for f in (frozenset(), frozenset({1})))
+    plain, given = (Scorer(coarse_view(data), PARITY, aim=Aim(factors=f)) for f in (frozenset(), frozenset({1})))
     condition = CodedCondition(1, 0, 0, (0,))
     assert given.prices.surcharge(condition) == 0.0 < plain.prices.surcharge(condition)
     assert given.prices.condition(condition, alone=True) < plain.prices.condition(condition, alone=True)

@@ -163,7 +163,7 @@ def test_samples_are_those_that_hashes_draw(seed: int, n: int, share: float, mos
     data = data.with_counts(np.random.default_rng(seed).integers(1, most + 1, n))
     ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
     with instructions(level):
-        counter = PackedSplitter.drawn(data, share, [ours])
+        counter = PackedSplitter.draw(data, share, [ours])
     expected = PackedSplitter.of(data, [data.sample(share, theirs)])
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()

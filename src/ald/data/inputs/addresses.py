@@ -29,7 +29,7 @@ def is_postgresql(address: str) -> bool:
     return address.partition(":")[0].casefold() in _POSTGRESQL
 
 
-def spelled(address: str) -> str:
+def spell_scheme(address: str) -> str:
     """The address with its scheme in small letters: drivers know no other.
 
     >>> spelled("PostgreSQL://Ann@db.example/Loans")
@@ -39,7 +39,7 @@ def spelled(address: str) -> str:
     return scheme.casefold() + colon + rest
 
 
-def masked(address: str) -> str:
+def mask_secrets(address: str) -> str:
     """An address without its secrets.
 
     >>> masked("postgresql://ann:secret@db.example/loans?sslmode=require")
@@ -94,7 +94,7 @@ def secrets(address: str) -> list[str]:
     found += [unquote(secret) for secret in found]
     found += [part for secret in found for part in re.split(r"[@:/?#%\s]", secret)]
     # Anything that the address shows anyway is no secret.
-    shown = masked(address)
+    shown = mask_secrets(address)
     return [part for part in dict.fromkeys(found) if part and not _occurrences(part).search(shown)]
 
 

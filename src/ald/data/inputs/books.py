@@ -31,7 +31,7 @@ def read_book(path: str, query: str | None, only: Sequence[str] | None = None, e
     if not os.path.isfile(path):
         raise InputError(f"there is no file {shorten(path, 120)!r}")
     is_excel = path.rsplit(".", 1)[-1].casefold() in _EXCEL
-    names, rows = _sheet(path, query, source) if is_excel else _selected(path, query, source)
+    names, rows = _sheet(path, query, source) if is_excel else _select(path, query, source)
     check_names(names, source)
     wanted = names_to_read(names, excluded, source) if only is None else list(only)
     for name in wanted:
@@ -53,12 +53,10 @@ def _sheet(path: str, sheet: str | None, source: str) -> tuple[list[str], list[t
         raise needed_extra("Excel files", "excel") from None
     try:
         with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
-            filled = {
-                one.title: found for one in book.worksheets if (found := _filled(one.iter_rows(values_only=True)))
-            }
+            filled = {one.title: found for one in book.worksheets if (found := _fill(one.iter_rows(values_only=True)))}
     except (BadZipFile, KeyError, OSError, ValueError, TypeError) as error:
         raise InputError(f"{source} cannot be read as an Excel workbook: {type(error).__name__}") from None
-    chosen = _chosen(filled, sheet, source, "sheet")
+    chosen = _choose(filled, sheet, source, "sheet")
     header, *rows = filled[chosen]
     names = ["" if value is None else str(value) for value in header]
     while names and not names[-1]:
@@ -70,12 +68,12 @@ def _sheet(path: str, sheet: str | None, source: str) -> tuple[list[str], list[t
     return names, [row[: len(names)] for row in rows]
 
 
-def _filled(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _fill(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """The rows that hold anything; spreadsheets end with many that do not."""
     return [row for row in rows if any(value is not None for value in row)]
 
 
-def _selected(path: str, query: str | None, source: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _select(path: str, query: str | None, source: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """What is selected in a SQLite file, which is opened for reading only."""
     address = f"{Path(os.path.abspath(path)).as_uri()}?mode=ro"
     try:
@@ -83,7 +81,7 @@ def _selected(path: str, query: str | None, source: str) -> tuple[list[str], lis
             if query is None:
                 asked = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
                 tables = [name for (name,) in asked if not name.startswith("sqlite_")]
-                query = f"SELECT * FROM {identifier(_chosen(tables, None, source, 'table'))}"
+                query = f"SELECT * FROM {identifier(_choose(tables, None, source, 'table'))}"
             found = connection.execute(query)
             if found.description is None:
                 raise InputError("the query gives no rows: it must select some, such as 'select * from decisions'")
@@ -94,7 +92,7 @@ def _selected(path: str, query: str | None, source: str) -> tuple[list[str], lis
         raise InputError(f"{source} cannot be read as SQLite: {error}") from None
 
 
-def _chosen(parts: Iterable[str], name: str | None, source: str, what: str) -> str:
+def _choose(parts: Iterable[str], name: str | None, source: str, what: str) -> str:
     """The sheet or table that is meant: the named one, or the only one."""
     known = list(parts)
     if not known:

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ald._core.threads import ahead
-from ald.data.inputs.addresses import is_broken, is_postgresql, masked, spelled, without_secrets
+from ald.data.inputs.addresses import is_broken, is_postgresql, mask_secrets, spell_scheme, without_secrets
 from ald.data.inputs.reading import Reading
-from ald.data.inputs.reduction import reduced
-from ald.data.inputs.relation import ROWS, Relation, connected, in_words, interrupts, whole, workspace
+from ald.data.inputs.reduction import reduce_relation
+from ald.data.inputs.relation import ROWS, Relation, connect, in_words, interrupts, read_all, workspace
 from ald.data.table import Table, check_names
 from ald.errors import InputError, SettingError, needed_extra, shorten
 
@@ -43,7 +43,7 @@ def read_query(
     """The result of a query as a table; reduced to counts if it is large and `reading` says how."""
     import duckdb
 
-    shown = masked(address)
+    shown = mask_secrets(address)
     if not is_postgresql(address):
         raise InputError(
             f"cannot read from {shown!r}: the only database supported is PostgreSQL (postgresql://user@host/name)"
@@ -55,30 +55,30 @@ def read_query(
         )
     source = f"the result of the query on {shown}"
     reading = reading or Reading()
-    connection = connected()
+    connection = connect()
     try:
         with interrupts(connection), workspace(connection, reading.memory) as folder:
-            relation = _fetched(connection, address, query, source).without(reading.excluded)
+            relation = _fetch(connection, address, query, source).without(reading.excluded)
             rows = relation.count()
             if rows == 0:
                 raise InputError(f"{source} has no rows")
             if reading.is_large(rows, len(relation.columns)):
-                return reduced(relation, reading, folder)
-            return whole(relation, only)
+                return reduce_relation(relation, reading, folder)
+            return read_all(relation, only)
     except duckdb.Error as error:
         raise InputError(f"{source} cannot be read: {without_secrets(in_words(error), address)}") from None
     finally:
         connection.close()
 
 
-def _fetched(connection: duckdb.DuckDBPyConnection, address: str, query: str, source: str) -> Relation:
+def _fetch(connection: duckdb.DuckDBPyConnection, address: str, query: str, source: str) -> Relation:
     """The rows in a table of ours, batch by batch."""
     servers: list[Any] = []
     with closing(ahead(_answer(address, query, source, servers), lambda: _cancel(servers))) as answer:
         names, empty = next(answer)
         # By position: DuckDB does not tell names of different case apart.
         numbered = ", ".join(f"b{i}" for i in range(len(names)))
-        selected = ", ".join(_selected(i, field) for i, field in enumerate(empty.schema))
+        selected = ", ".join(_select(i, field) for i, field in enumerate(empty.schema))
         selection = f"SELECT {selected} FROM batch AS batch({numbered})"
         connection.register("batch", empty)
         connection.execute(f"CREATE TABLE {ROWS} AS {selection}")
@@ -103,11 +103,11 @@ def _answer(address: str, query: str, source: str, servers: list[Any]) -> Genera
     if find_spec("pyarrow") is None:  # the driver gives batches as its objects
         raise needed_extra("databases", "sql")
     try:
-        server = postgresql.connect(spelled(address))
+        server = postgresql.connect(spell_scheme(address))
     except postgresql.Error as error:
         # Of a broken address the driver may take any part of the password for a host or a port, and show it.
         why = _BROKEN if is_broken(address) else _reason(error, address)
-        raise InputError(f"cannot connect to {masked(address)}: {why}") from None
+        raise InputError(f"cannot connect to {mask_secrets(address)}: {why}") from None
     servers.append(server)
     fields = None
     with server, server.cursor() as cursor:
@@ -123,7 +123,7 @@ def _answer(address: str, query: str, source: str, servers: list[Any]) -> Genera
             raise
         except (postgresql.Error, OSError, ValueError) as error:  # the last two are those of batches
             failure = _failure(error, address, is_known=fields is not None)
-            raise InputError(f"the query on {masked(address)} failed: {failure}") from None
+            raise InputError(f"the query on {mask_secrets(address)} failed: {failure}") from None
 
 
 def _check_fields(fields: Any, source: str) -> None:
@@ -146,7 +146,7 @@ def _as_read(field: Any) -> str:
     return "" if kind in _READ or not kind else "::numeric" if kind == "money" else "::text"
 
 
-def _selected(i: int, field: Any) -> str:
+def _select(i: int, field: Any) -> str:
     """A column of the batches as we keep it: the driver gives decimal numbers as text, and infinite times wrong."""
     kind = _type(field)
     if kind == "numeric":

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from ald._core.leftovers import to_be_removed
 from ald.data.inputs.reading import Reading
-from ald.data.inputs.reduction import reduced
+from ald.data.inputs.reduction import reduce_relation
 from ald.data.inputs.relation import (
     Relation,
-    connected,
+    connect,
     identifier,
     in_words,
     interrupts,
     literal,
-    whole,
+    read_all,
     workspace,
     would_merge,
 )
@@ -86,15 +86,15 @@ def read_file(path: str, only: Sequence[str] | None = None, reading: Reading | N
 def _read(path: str, only: Sequence[str] | None, reading: Reading | None) -> Table:
     with open_file(path) as (relation, reader):
         if reading is None:
-            return whole(relation, only)
+            return read_all(relation, only)
         relation = relation.without(reading.excluded)
         if not _may_be_large(relation, path, reader, reading):
-            return whole(relation, only)
+            return read_all(relation, only)
         with workspace(relation.connection, reading.memory) as folder:
-            relation = relation if relation.is_cheap else relation.only(only).kept()
+            relation = relation if relation.is_cheap else relation.only(only).keep()
             if reading.is_large(relation.count(), len(relation.columns)):
-                return reduced(relation, reading, folder)
-            return whole(relation, only)
+                return reduce_relation(relation, reading, folder)
+            return read_all(relation, only)
 
 
 def _precise(connection: duckdb.DuckDBPyConnection, call: str, sql: str) -> tuple[str, str]:
@@ -112,10 +112,10 @@ def open_file(path: str) -> Iterator[tuple[Relation, str]]:
     reader, source = _reader(path), f"the file {shorten(os.path.basename(path))!r}"
     if os.path.getsize(path) == 0:
         raise InputError(f"{source} is empty: it has no columns")
-    connection = connected()
+    connection = connect()
     try:
         with interrupts(connection):
-            yield _opened(connection, path, reader, source), reader
+            yield _open(connection, path, reader, source), reader
     except duckdb.Error as error:
         said = in_words(error)
         if _is_foreign(path, reader):
@@ -153,7 +153,7 @@ def are_lines(relation: Relation, path: str) -> bool:
     return [str(row[0]) for row in described] == list(relation.columns)
 
 
-def _opened(connection: duckdb.DuckDBPyConnection, path: str, reader: str, source: str) -> Relation:
+def _open(connection: duckdb.DuckDBPyConnection, path: str, reader: str, source: str) -> Relation:
     """The file as something to select from, with the names that its columns have in the file."""
     call = _call(path, reader)
     described = connection.execute(f"DESCRIBE SELECT * FROM {call}").fetchall()

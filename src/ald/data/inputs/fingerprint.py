@@ -33,7 +33,7 @@ class Seen:
         return found
 
 
-def seen(data: Any) -> Seen | None:
+def note_file(data: Any) -> Seen | None:
     """The file that is about to be read; None for data that is no file, or none that can be read."""
     if not isinstance(data, (str, os.PathLike)) or (isinstance(data, str) and is_address(data)):
         return None

@@ -18,7 +18,7 @@ from ald.data.table import Table, check_names, names_to_read, table_from, worth_
 from ald.errors import ColumnError, nearest
 
 if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
+    from ald.remote.lazy import RemoteTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,7 +95,7 @@ def as_series(values: Any) -> Any:
     return values
 
 
-def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table | Spread:
+def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | None = None) -> Table | RemoteTable:
     """The frame as a table. Lazy frames are collected, with only the columns that are needed.
 
     Those of engines that hold the data themselves are counted there, if `reading` says how, and stay there if their
@@ -106,14 +106,14 @@ def read_frame(data: Any, only: Sequence[str] | None = None, reading: Reading | 
     _check_native_names(opened.frame)
     frame = nw.from_native(opened.frame)
     if reading is not None and isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
-        from ald.remote.lazy import counted
+        from ald.remote.lazy import count_rows
 
-        return counted(frame, reading, opened)
+        return count_rows(frame, reading, opened)
     excluded = () if reading is None else reading.excluded
     if isinstance(frame, nw.LazyFrame):
-        from ald.remote.lazy import collected
+        from ald.remote.lazy import collect_rows
 
-        frame, excluded = collected(frame, only, excluded), ()
+        frame, excluded = collect_rows(frame, only, excluded), ()
     by_text = {str(name): name for name in frame.columns}
     by_text = {name: by_text[name] for name in names_to_read(by_text, excluded, source)}
     if only is not None:
@@ -161,10 +161,10 @@ def series_column(name: str, series: nw.Series[Any], counts: IntArray) -> Column
 
 def _column(name: str, series: nw.Series[Any]) -> Column:
     with readable(name):
-        return _coded(name, series)
+        return _code(name, series)
 
 
-def _coded(name: str, series: nw.Series[Any]) -> Column:
+def _code(name: str, series: nw.Series[Any]) -> Column:
     dtype = series.dtype
     if dtype in (nw.Int128, nw.UInt128):
         return from_objects(name, series.to_list())

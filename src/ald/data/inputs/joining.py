@@ -27,7 +27,7 @@ def match_rows(table: Table, beside: Table, on: str, *, keep: bool = False) -> T
     if len(repeated):
         raise InputError(
             f"{beside.source} has {len(repeated):,} keys of {shorten(on)!r} more than once, such as "
-            f"{_named([words[k] for k in repeated[:_SHOWN]])}, so it is not clear which row counts: keep one row "
+            f"{_name([words[k] for k in repeated[:_SHOWN]])}, so it is not clear which row counts: keep one row "
             "for each"
         )
     names = [name for name in beside.names if name != on]
@@ -42,7 +42,7 @@ def match_rows(table: Table, beside: Table, on: str, *, keep: bool = False) -> T
     row_of_key[other.codes] = np.arange(len(other.codes))
     place = {word: int(row_of_key[code]) for code, word in enumerate(words)}
     found = np.array([*(place.get(word, -1) for word in key.words()), -1], np.int64)[key.codes]
-    columns = {name: _matched(beside[name], found) for name in names}
+    columns = {name: _match(beside[name], found) for name in names}
     own = table.columns if keep else {name: column for name, column in table.columns.items() if name != on}
     return replace(
         table,
@@ -52,7 +52,7 @@ def match_rows(table: Table, beside: Table, on: str, *, keep: bool = False) -> T
     )
 
 
-def _matched(column: Column, rows: IntArray) -> Column:
+def _match(column: Column, rows: IntArray) -> Column:
     """The column at these rows; no value where there is none."""
     codes = np.where(rows >= 0, column.codes[rows], column.n_codes)
     return replace(column, codes=compact(codes, column.n_codes)).take(np.arange(len(codes)))
@@ -70,7 +70,7 @@ def _notes(table: Table, beside: Table, on: str, key: Column, found: IntArray) -
         shown = list(dict.fromkeys(words[code] for code in key.codes[lacking[: 20 * _SHOWN]].tolist()))[:_SHOWN]
         notes.append(
             f"{len(lacking):,} of {table.n_rows:,} rows have no match in {beside.source} by {shorten(on)!r}, such as "
-            f"{_named(shown)}: they have no value in its columns"
+            f"{_name(shown)}: they have no value in its columns"
         )
     unused = beside.n_rows - len(np.unique(found[found >= 0]))
     if unused:
@@ -78,5 +78,5 @@ def _notes(table: Table, beside: Table, on: str, key: Column, found: IntArray) -
     return notes
 
 
-def _named(words: list[str]) -> str:
+def _name(words: list[str]) -> str:
     return ", ".join(repr(shorten(word)) for word in words)

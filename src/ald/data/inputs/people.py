@@ -39,7 +39,7 @@ def people_of(table: Any, beside: Any, names: Sequence[str] | None = None) -> Pe
     if isinstance(beside, str) or _are_names(beside):
         hidden = [beside] if isinstance(beside, str) else list(beside)
         return People(model_input=_without(table, hidden, own), columns=own, index=index_of(table))
-    added = {name: _aligned(values, table) for name, values in _beside_columns(beside).items()}
+    added = {name: _align(values, table) for name, values in _beside_columns(beside).items()}
     twice = [name for name in added if name in own]
     if twice:
         raise InputError(
@@ -103,7 +103,7 @@ def _beside_columns(beside: Any) -> dict[str, Any]:
     return {name if isinstance(name, str) and name else "sensitive_feature": array}
 
 
-def _aligned(values: Any, table: Any) -> Any:
+def _align(values: Any, table: Any) -> Any:
     """The values in the order of the table's rows, by the index where both have one."""
     index, own = index_of(table), index_of(values)
     if index is None or own is None or own.equals(index):

@@ -27,7 +27,7 @@ from ald.data.identifiers import (
 from ald.data.inputs.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.relation import MISSING, ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
-from ald.data.inputs.store import Coder, counted, stored
+from ald.data.inputs.store import Coder, count_distinct, store_columns
 from ald.data.table import Table, table_from
 from ald.data.words import ADORNMENT, LONGEST, SIGNS, WRITTEN, are_one_measure, read_words, written_note
 from ald.errors import InputError, shorten
@@ -47,7 +47,7 @@ class _Shape:
     infinite: int
 
 
-def reduced(relation: Relation, reading: Reading, folder: Path) -> Table:
+def reduce_relation(relation: Relation, reading: Reading, folder: Path) -> Table:
     """The data as a table of counted rows, or where hardly any rows are alike of codes that stay on disk.
 
     The connection must have a workspace in this folder, and the relation is read several times.
@@ -87,8 +87,8 @@ class _Reduction:
         possible = prod(shape.distinct + 1 for name, shape in self.shapes.items() if name not in left_out)
         table = None if binned or possible > self.most_cells else self._counted_by_value()
         if table is None:
-            columns = self._stored(binned)
-            merged = counted(columns, self.most_cells)
+            columns = self._store_columns(binned)
+            merged = count_distinct(columns, self.most_cells)
             if merged is None:
                 table = table_from(columns, self.relation.source)
             else:
@@ -97,7 +97,7 @@ class _Reduction:
 
     def _looks_alike(self) -> bool:
         """Whether the first rows suggest that there are few different ones."""
-        look = f"SELECT {self.relation.selected()} FROM {self.relation.sql} LIMIT {_LOOK}"
+        look = f"SELECT {self.relation.selection()} FROM {self.relation.sql} LIMIT {_LOOK}"
         distinct = self.relation.row(f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({look}))")[0]
         return bool(2 * distinct <= min(_LOOK, self.rows))
 
@@ -202,7 +202,7 @@ class _Reduction:
     def _counted_by_value(self) -> Table | None:
         """The distinct rows with their numbers, all values as they are; None if they are too many."""
         relation = self.relation
-        grouped = f"SELECT {relation.selected()}, count(*) AS n FROM {relation.sql} GROUP BY ALL"
+        grouped = f"SELECT {relation.selection()}, count(*) AS n FROM {relation.sql} GROUP BY ALL"
         relation.connection.execute(f"CREATE OR REPLACE TEMP TABLE t AS {grouped}")
         cells = relation.as_table("t")
         if cells.count() > self.most_cells:
@@ -218,15 +218,15 @@ class _Reduction:
     def _with_notes(self, each: Column) -> Column:
         return replace(each, notes=(*self.notes.get(each.name, ()), *each.notes))
 
-    def _stored(self, binned: Sequence[str]) -> list[Column]:
+    def _store_columns(self, binned: Sequence[str]) -> list[Column]:
         """The columns with their codes in files."""
         if self.relation.sql != ROWS:
-            self.relation = self.relation.kept()
+            self.relation = self.relation.keep()
         coders = [
-            self._binned(name) if name in binned else self._exact(i, name)
+            self._bin_people(name) if name in binned else self._exact(i, name)
             for i, name in enumerate(self.relation.columns)
         ]
-        return stored(coders, self.relation, self.rows, self.folder)
+        return store_columns(coders, self.relation, self.rows, self.folder)
 
     def _exact(self, i: int, name: str) -> Coder:
         """How to code a column by its distinct values."""
@@ -261,7 +261,7 @@ class _Reduction:
             column=shown, expression=f"enum_code(CAST({value} AS e{i}))", translate=shown.codes.astype(np.int64)
         )
 
-    def _binned(self, name: str) -> Coder:
+    def _bin_people(self, name: str) -> Coder:
         """How to code a column by quantile bins."""
         number = measure(*self.relation.columns[name])
         assert number is not None

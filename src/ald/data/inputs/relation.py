@@ -76,13 +76,13 @@ class Relation:
         names = names_to_read(self.columns, excluded, self.source)
         return replace(self, columns={name: self.columns[name] for name in names})
 
-    def selected(self) -> str:
+    def selection(self) -> str:
         """The columns as c0, c1, ... for a SELECT."""
         return ", ".join(f"{sql} AS c{i}" for i, (sql, _) in enumerate(self.columns.values()))
 
-    def kept(self) -> Relation:
+    def keep(self) -> Relation:
         """The rows in the workspace, where they are read fast, any number of times, and have numbers."""
-        self.connection.execute(f"CREATE TABLE {ROWS} AS SELECT {self.selected()} FROM {self.sql}")
+        self.connection.execute(f"CREATE TABLE {ROWS} AS SELECT {self.selection()} FROM {self.sql}")
         return self.as_table(ROWS)
 
     def as_table(self, table: str) -> Relation:
@@ -91,7 +91,7 @@ class Relation:
         return replace(self, sql=table, columns=columns, is_cheap=True)
 
 
-def connected() -> duckdb.DuckDBPyConnection:
+def connect() -> duckdb.DuckDBPyConnection:
     """A connection that fetches no extension and prints nothing: it would draw a bar where results are printed."""
     import duckdb
 
@@ -134,12 +134,12 @@ def workspace(connection: duckdb.DuckDBPyConnection, memory: int) -> Iterator[Pa
                     raise
 
 
-def whole(relation: Relation, only: Sequence[str] | None = None) -> Table:
+def read_all(relation: Relation, only: Sequence[str] | None = None) -> Table:
     """All rows as a table of all columns, or of only some."""
     relation = relation.only(only)
     if not relation.columns:
         return Table(columns={}, n_rows=relation.count(), source=relation.source)
-    relation.connection.execute(f"CREATE TEMP TABLE t AS SELECT {relation.selected()} FROM {relation.sql}")
+    relation.connection.execute(f"CREATE TEMP TABLE t AS SELECT {relation.selection()} FROM {relation.sql}")
     return table_from(_in_pieces(relation.as_table("t")), relation.source)
 
 

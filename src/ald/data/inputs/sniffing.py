@@ -15,7 +15,7 @@ import numpy as np
 
 from ald.data.columns import infinite_note
 from ald.data.inputs.files import Dialect, are_lines, csv_dialect, open_file, own_columns
-from ald.data.inputs.relation import MISSING, Relation, as_text, column, connected, in_words, literal, measure
+from ald.data.inputs.relation import MISSING, Relation, as_text, column, connect, in_words, literal, measure
 from ald.data.words import ADORNMENT, SIGNS, decimal_commas, numbers_of
 from ald.errors import InputError
 
@@ -70,7 +70,7 @@ class TextFile:
             connection.register("texts", texts.rename_columns(self.texts))
             return connection.sql(self._select("texts")).to_arrow_table()
 
-    def whole(self, path: str) -> pa.Table:
+    def read_all(self, path: str) -> pa.Table:
         """The values of a whole file."""
         with _worker() as connection:
             return connection.sql(self._select(self._call(path))).to_arrow_table()
@@ -94,7 +94,7 @@ def _worker() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection for one partition: others are at work beside it."""
     import duckdb
 
-    connection = connected()
+    connection = connect()
     try:
         connection.execute("SET threads = 1")
         yield connection
@@ -104,7 +104,7 @@ def _worker() -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def sniffed(path: str) -> TextFile:
+def sniff(path: str) -> TextFile:
     """What our reader finds in a text file. It reads all of it, as it does without an engine."""
     with open_file(path) as (relation, reader):
         seen = _look(relation)

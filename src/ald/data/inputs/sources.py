@@ -14,7 +14,7 @@ from ald._core.threads import in_threads
 from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind, readable
 from ald.data.inputs.addresses import is_address
 from ald.data.inputs.books import is_book, read_book
-from ald.data.inputs.fingerprint import seen
+from ald.data.inputs.fingerprint import note_file
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts, has_characters
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
@@ -22,7 +22,7 @@ from ald.data.words import with_words
 from ald.errors import ColumnError, InputError, SettingError, shorten
 
 if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
+    from ald.remote.lazy import RemoteTable
 
 # Of rows that identify people this share may be alike by chance. Small tables are not judged.
 _ALIKE = 0.01
@@ -58,24 +58,24 @@ def load_or_leave(
     only: Sequence[str] | None = None,
     reading: Reading | None = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
-) -> Table | Spread:
+) -> Table | RemoteTable:
     """As `load`; data that does not fit into the memory stays where it is, if its engine can go on there."""
     if isinstance(data, Table):
         return data
-    found = _loaded(data, only, reading)
+    found = _load(data, only, reading)
     if not isinstance(found, Table):
         return found
     return with_words(found, (reading or Reading()).kinds if kinds is None else kinds)
 
 
-def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Table | Spread:
+def _load(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Table | RemoteTable:
     query = None if reading is None else reading.query
     if _is_database(data):
         from ald.data.inputs.database import read_query
 
         return read_query(data, query, only, reading)
     if isinstance(data, (str, os.PathLike)) and is_book(os.fspath(data)):
-        before = seen(data)
+        before = note_file(data)
         table = read_book(os.fspath(data), query, only, () if reading is None else reading.excluded)
         if before is not None:
             before.check()
@@ -91,7 +91,7 @@ def _loaded(data: Any, only: Sequence[str] | None, reading: Reading | None) -> T
     if isinstance(data, (str, os.PathLike)):
         from ald.data.inputs.files import read_file
 
-        before = seen(data)
+        before = note_file(data)
         table = read_file(os.fspath(data), only, reading)
         if before is not None:
             before.check()
@@ -128,7 +128,7 @@ def _one_shape(files: Sequence[str], only: Sequence[str] | None, reading: Readin
     for path in files:
         if os.path.isdir(path):
             raise InputError(f"{shorten(path, 120)!r} is a folder within a folder; give files of one shape")
-        table = _loaded(path, only, reading)
+        table = _load(path, only, reading)
         if not isinstance(table, Table):
             raise table.error()
         if whole is not None and set(table.names) != set(whole.names):
@@ -162,17 +162,17 @@ def load_halves(
     half = np.repeat([0, 1], [first.n_rows, second.n_rows])
     for column in table.columns.values():
         # A column of words that never repeats within a data set identifies rows.
-        shared = _shared(column.codes, half, table.counts) if not is_interval_kind(column.kind) else []
+        shared = _match_rows(column.codes, half, table.counts) if not is_interval_kind(column.kind) else []
         if len(shared):
             raise _not_apart(len(shared), f"by column {column.name!r}, such as {shorten(column.words()[shared[0]])!r}")
     # So do all columns together, where hardly two rows of a data set are alike.
-    shared = _shared(row_numbers(table), half, table.counts, _ALIKE)
+    shared = _match_rows(row_numbers(table), half, table.counts, _ALIKE)
     if len(shared) > _ALIKE * np.bincount(half).min() and table.n_rows >= _JUDGED:
         raise _not_apart(len(shared), "alike in every column")
     return table, half
 
 
-def _shared(numbers: AnyArray, half: IntArray, counts: IntArray | None, tolerated: float = 0.0) -> list[int]:
+def _match_rows(numbers: AnyArray, half: IntArray, counts: IntArray | None, tolerated: float = 0.0) -> list[int]:
     """The numbers of rows in both halves, if (nearly) no number repeats within a half; else none."""
     parts = [numbers[half == part] for part in (0, 1)]
     rows = [len(part) for part in parts] if counts is None else [int(counts[half == part].sum()) for part in (0, 1)]

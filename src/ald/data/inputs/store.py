@@ -46,7 +46,7 @@ class Coder:
         return compact(np.where(missing, self.column.n_codes, codes), self.column.n_codes)
 
 
-def stored(coders: Sequence[Coder], relation: Relation, rows: int, folder: Path) -> list[Column]:
+def store_columns(coders: Sequence[Coder], relation: Relation, rows: int, folder: Path) -> list[Column]:
     """The columns of a table with row numbers, coded piece by piece into files of this folder."""
     selected = ", ".join(f"{coder.expression} AS c{i}" for i, coder in enumerate(coders))
     paths = [folder / f"codes{i}" for i in range(len(coders))]
@@ -65,7 +65,7 @@ def stored(coders: Sequence[Coder], relation: Relation, rows: int, folder: Path)
     ]
 
 
-def counted(columns: Sequence[Column], most: int) -> tuple[list[Column], IntArray] | None:
+def count_distinct(columns: Sequence[Column], most: int) -> tuple[list[Column], IntArray] | None:
     """The distinct rows and how often they occur, in canonical order; None if they are more than `most`."""
     sizes = [column.n_codes + 1 for column in columns]
     if prod(sizes) >= 2**62:
@@ -81,7 +81,7 @@ def counted(columns: Sequence[Column], most: int) -> tuple[list[Column], IntArra
         seen = start + len(part)
         # Merged only when that doubles what is there, so that everything is sorted a few times at most.
         if sum(len(own) for own, _ in waiting) >= len(keys) or seen == rows:
-            keys, counts = _merged([(keys, counts), *waiting])
+            keys, counts = _merge([(keys, counts), *waiting])
             waiting = []
         if len(keys) > most or (seen >= _ENOUGH and 2 * len(keys) > seen):
             return None
@@ -92,7 +92,7 @@ def counted(columns: Sequence[Column], most: int) -> tuple[list[Column], IntArra
     return out[::-1], counts
 
 
-def _merged(parts: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+def _merge(parts: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
     """Distinct keys of all parts, and the sums of their counts."""
     keys, place = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
     counts = np.bincount(place, np.concatenate([times for _, times in parts]), minlength=len(keys))

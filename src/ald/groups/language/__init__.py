@@ -1,5 +1,5 @@
 """The language of criteria, as in `sex == 'F' and age > 60`: tokens, syntax, meaning. Nothing is evaluated."""
 
-from ald.groups.language.meaning import mentioned, parse
+from ald.groups.language.meaning import find_mentioned, parse
 
-__all__ = ["mentioned", "parse"]
+__all__ = ["find_mentioned", "parse"]

@@ -25,7 +25,7 @@ from ald.groups.criterion import (
     parse_bound,
     quote,
 )
-from ald.groups.language.syntax import Comparison, Membership, Statement, is_measure, is_missing, statements
+from ald.groups.language.syntax import Limits, Membership, Statement, is_measure, is_missing, statements
 from ald.groups.language.tokens import DATE, MOMENT, NUMBER, Token, error
 
 _EXAMPLES = {
@@ -64,7 +64,7 @@ def _statements(text: str) -> Sequence[Statement]:
     return statements(text)
 
 
-def mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def find_mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The attributes that criteria are about, and the values that they name, without looking at any data.
 
     >>> mentioned(["sex == 'F' and 30 < age <= 60"])
@@ -89,7 +89,7 @@ class Attribute:
 
     def condition(self) -> Condition:
         """The condition that all statements make together."""
-        return self._measured() if self.kind in INTERVAL_KINDS else self._levelled()
+        return self._read_measure() if self.kind in INTERVAL_KINDS else self._read_levels()
 
     @cached_property
     def kind(self) -> str:
@@ -114,8 +114,8 @@ class Attribute:
         return "boolean" if values and all(value.says("true", "false") for value in values) else "nominal"
 
     @property
-    def _comparisons(self) -> list[Comparison]:
-        return [statement for statement in self.said if isinstance(statement, Comparison)]
+    def _comparisons(self) -> list[Limits]:
+        return [statement for statement in self.said if isinstance(statement, Limits)]
 
     @property
     def _memberships(self) -> list[Membership]:
@@ -123,7 +123,7 @@ class Attribute:
 
     # Numbers, dates and times.
 
-    def _measured(self) -> Condition:
+    def _read_measure(self) -> Condition:
         """One interval, or one set of values."""
         allowed, excluded = _sets((s.negated, map(self._measure_or_missing, s.values)) for s in self._memberships)
         lower, upper, closed = self._bounds()
@@ -202,7 +202,7 @@ class Attribute:
 
     # Levels.
 
-    def _levelled(self) -> Condition:
+    def _read_levels(self) -> Condition:
         """One set of levels."""
         sets: list[tuple[bool, Iterable[str | None]]] = [
             (s.negated, [None if is_missing(value) else self._level(value) for value in s.values])
@@ -214,18 +214,18 @@ class Attribute:
         if allowed is None:
             if everything and all(level in excluded for level in everything):
                 raise self._contradiction()
-            return Levels(self.name, self.kind, self._ordered(excluded), negated=True, of=self._n_levels)
+            return Levels(self.name, self.kind, self._order_levels(excluded), negated=True, of=self._n_levels)
         kept = {level: None for level in allowed if level not in excluded and not (level is None and excluded)}
         if not kept:
             raise self._contradiction()
-        return Levels(self.name, self.kind, self._ordered(kept), of=self._n_levels)
+        return Levels(self.name, self.kind, self._order_levels(kept), of=self._n_levels)
 
     @property
     def _n_levels(self) -> int | None:
         """How many levels the column has, "missing" being one."""
         return None if self.column is None else self.column.n_codes + bool(self.column.missing.any())
 
-    def _ordered(self, levels: Mapping[str | None, None]) -> tuple[str | None, ...]:
+    def _order_levels(self, levels: Mapping[str | None, None]) -> tuple[str | None, ...]:
         """Levels in the order of the column, "missing" last; without a column as they were written."""
         if self.column is None:
             return tuple(levels)
@@ -265,7 +265,7 @@ class Attribute:
         folded = {level.casefold(): level for level in reversed(list(self._by_text))}
         return {word: folded[word] for word in ("true", "false") if word in folded}
 
-    def _in_order(self, statement: Comparison) -> list[str | None]:
+    def _in_order(self, statement: Limits) -> list[str | None]:
         """The levels of an ordinal attribute within some bounds."""
         assert self.column is not None
         if self.kind != "ordinal":

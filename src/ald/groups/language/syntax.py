@@ -51,14 +51,14 @@ class Membership:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Limits:
     """The attribute is below or above some values: pairs of `<`, `<=`, `>` or `>=` and a value."""
 
     name: Token
     bounds: tuple[tuple[str, Token], ...]
 
 
-Statement = Membership | Comparison
+Statement = Membership | Limits
 
 
 def is_missing(value: Token) -> bool:
@@ -133,16 +133,16 @@ def _comparison(reader: Reader, first: Token) -> Statement:
         sign = signs[0]
         left, right = operands
         if sign in _FLIPPED and is_measure(left) and not is_measure(right):
-            return Comparison(name=_name(reader, right), bounds=((_FLIPPED[sign], left),))
+            return Limits(name=_name(reader, right), bounds=((_FLIPPED[sign], left),))
         name = _name(reader, left)
         if sign in _FLIPPED:
-            return Comparison(name=name, bounds=((sign, right),))
+            return Limits(name=name, bounds=((sign, right),))
         return Membership(name=name, values=(right,), negated=sign == "!=")
     if len(signs) > 2 or not (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="}):
         at = operators[2] if len(signs) > 2 else operators[1]
         raise reader.error("a chain of comparisons reads like `30 <= age < 40`, both signs in one direction", at)
     lower, name, upper = operands
-    return Comparison(name=_name(reader, name), bounds=((_FLIPPED[signs[0]], lower), (signs[1], upper)))
+    return Limits(name=_name(reader, name), bounds=((_FLIPPED[signs[0]], lower), (signs[1], upper)))
 
 
 def _is_missing(reader: Reader, name: Token) -> Membership:

@@ -30,7 +30,7 @@ def row_keys(coder: RowCoder, table: pa.Table) -> AnyArray:
     cells = np.asarray(sum((numbers(column) for column in coder.cells), nothing))
     half = nothing if coder.half is None else numbers(coder.half)
     kept = np.flatnonzero(cells >= 0)
-    return coder.layout.packed([numbers(column)[kept] for column in coder.columns], cells[kept], half[kept])
+    return coder.layout.pack([numbers(column)[kept] for column in coder.columns], cells[kept], half[kept])
 
 
 def chunks(batches: Iterable[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:
@@ -49,7 +49,7 @@ def partition_marginals(tables: Iterable[pa.Table]) -> bytes:
     """The distinct values and counts of every column of a partition, in bytes."""
     merged: list[Marginal] | None = None
     for table in tables:
-        here = [_counted(column) for column in table.columns]
+        here = [_count_values(column) for column in table.columns]
         merged = here if merged is None else merged_marginals([merged, here])
     return pickle.dumps(merged)
 
@@ -59,7 +59,7 @@ def _values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _counted(column: pa.ChunkedArray) -> Marginal:
+def _count_values(column: pa.ChunkedArray) -> Marginal:
     counted = pc.value_counts(_values(column))
     return counted.field("values"), counted.field("counts").to_numpy().astype(np.int64)
 

@@ -15,13 +15,13 @@ import numpy as np
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.data.design import PLAIN, Design
+from ald.data.design import NO_DESIGN, Design
 
 _COUNT = np.dtype("<i8")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class KeyLayout:
     """What the bytes mean. has_halves: every row says itself whether it is searched or assessed."""
 
     attributes: tuple[Attribute, ...]
@@ -39,7 +39,7 @@ class Layout:
         """Bytes per row."""
         return sum(type_.itemsize for type_ in self.types)
 
-    def packed(self, codes: Sequence[AnyArray], cells: AnyArray, half: AnyArray) -> AnyArray:
+    def pack(self, codes: Sequence[AnyArray], cells: AnyArray, half: AnyArray) -> AnyArray:
         """The keys of rows: [rows, width] bytes."""
         columns = [
             np.ascontiguousarray(values.astype(type_)).view(np.uint8).reshape(-1, type_.itemsize)
@@ -65,7 +65,7 @@ class Layout:
             cells=cells,
             counts=counts,
             n_cells=self.n_cells,
-            design=Design(half=half.astype(np.int64)) if self.has_halves else PLAIN,
+            design=Design(half=half.astype(np.int64)) if self.has_halves else NO_DESIGN,
         )
 
     def _columns(self, block: bytes) -> list[AnyArray]:

@@ -29,9 +29,9 @@ class DaskEngine(Engine):
     name = "Dask"
     failures = FAILURES
 
-    def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def number_columns(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # Pandas does not group by half floats.
-        frame = super().numbered(frame)
+        frame = super().number_columns(frame)
         half = [name for name, dtype in frame.collect_schema().items() if dtype == nw.Float16]
         return frame.with_columns(nw.col(*half).cast(nw.Float64)) if half else frame
 
@@ -56,7 +56,7 @@ class DaskEngine(Engine):
         native = frame.to_native()
         return lazy(native.map_partitions(_cut, dict(edges), meta=native._meta))
 
-    def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
+    def keep(self, frame: nw.LazyFrame[Any]) -> Kept:
         return DaskRows(frame.to_native())
 
 
@@ -88,7 +88,7 @@ class DaskRows:
         found = dask.compute(*(dask.delayed(_marginals)(part) for part in self.parts))
         return merged_marginals(part for part in map(pickle.loads, found) if part is not None)
 
-    def coded(self, coder: RowCoder, rows: int) -> DaskBlocks:
+    def encode(self, coder: RowCoder, rows: int) -> DaskBlocks:
         n = len(self.parts)
         pieces = [dask.delayed(_pieces, nout=n)(part, coder, n) for part in self.parts]
         return DaskBlocks([dask.delayed(_block)([piece[i] for piece in pieces], coder) for i in range(n)])
@@ -121,7 +121,7 @@ class DaskBlocks:
     def __init__(self, blocks: Sequence[Any]) -> None:
         self.blocks = list(dask.persist(*blocks))
 
-    def summed(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
+    def sum_by_key(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
         sums = [dask.delayed(_summand)(function, block) for block in self.blocks]
         while len(sums) > 1:
             groups = [sums[i : i + _FAN_IN] for i in range(0, len(sums), _FAN_IN)]
@@ -129,7 +129,7 @@ class DaskBlocks:
         (found,) = dask.compute(*sums)
         return sum_by_key([found], width)
 
-    def gathered(self, function: Gatherer) -> list[Any]:
+    def gather(self, function: Gatherer) -> list[Any]:
         return list(dask.compute(*(dask.delayed(_gather)(function, block) for block in self.blocks)))
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from ald.data.inputs.files import absolute
 from ald.data.inputs.frames import arrow_frame
 from ald.data.inputs.sniffing import TextFile
 from ald.remote.engines.dask import FAILURES
-from ald.remote.engines.failures import told
+from ald.remote.engines.failures import translate_errors
 from ald.remote.engines.folders import check_folders
 
 NAME = "Dask"
@@ -25,7 +25,7 @@ NAME = "Dask"
 
 def read(path: str, kind: str) -> Any:
     """A file with types as Dask finds them."""
-    with told(NAME, FAILURES, path):
+    with translate_errors(NAME, FAILURES, path):
         if kind in ("csv", "tsv"):
             return dd.read_csv(_url(path), sep="," if kind == "csv" else "\t")
         return _read_parquet(path) if kind == "parquet" else dd.read_json(_url(path), lines=True)
@@ -57,7 +57,7 @@ def read_text(path: str, file: TextFile, *, is_packed: bool) -> Any:
     """
     reader = _Reader(file)
     empty = reader.frame(file.values(pa.table({text: pa.array([], pa.string()) for text in file.texts})))
-    with told(NAME, FAILURES, path):
+    with translate_errors(NAME, FAILURES, path):
         if file.reader == "json" or file.has_breaks or is_packed:
             return dd.from_map(reader, [absolute(path)], meta=empty)
         texts = dd.read_csv(
@@ -76,7 +76,7 @@ class _Reader:
         self.file = file
 
     def __call__(self, path: str) -> Any:
-        return self.frame(self.file.whole(path))
+        return self.frame(self.file.read_all(path))
 
     def part(self, texts: Any) -> Any:
         """A partition."""

@@ -22,16 +22,16 @@ class DuckDBEngine(Engine):
     def check(self, frame: nw.LazyFrame[Any]) -> None:
         check_names(frame.to_native().columns, "the data")
 
-    def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def number_columns(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # By their places: DuckDB takes names that differ in case only for the same.
         native = frame.to_native()
         return lazy(native.project(", ".join(f"#{i + 1} AS c{i}" for i in range(len(native.columns)))))
 
-    def measured(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
+    def measure(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         found = measure(column, str(native.dtypes[native.columns.index(column)]))
         if found is None:
-            return super().measured(frame, column, as_days=as_days)
+            return super().measure(frame, column, as_days=as_days)
         number, kind = found
         if kind == "datetime" and as_days:
             number = f"floor({number} / {MICROSECONDS_PER_DAY})"

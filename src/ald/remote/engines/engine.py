@@ -43,7 +43,7 @@ class Engine:
     name = "the engine"
     failures: tuple[type[Exception], ...] = (OSError, NarwhalsError)
 
-    def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def number_columns(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """The frame with its columns as c0, c1, ..., whatever their names are."""
         return frame.rename({name: f"c{i}" for i, name in enumerate(frame.collect_schema().names())})
 
@@ -64,7 +64,7 @@ class Engine:
         """About how many different rows there are."""
         return int(one_row(frame.unique().select(nw.len().alias("n")))["n"])
 
-    def measured(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
+    def measure(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
         """The frame with a column of numbers, dates (days) or times (microseconds) as floating-point numbers."""
         dtype = frame.collect_schema()[column]
         number = nw.col(column)
@@ -86,7 +86,7 @@ class Engine:
             for column, ends in edges.items()
         )
 
-    def kept(self, frame: nw.LazyFrame[Any]) -> Kept | None:
+    def keep(self, frame: nw.LazyFrame[Any]) -> Kept | None:
         """The rows as something that our functions can be sent to; None if the engine only groups and counts."""
         return None
 

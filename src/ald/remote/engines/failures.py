@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ald.data.inputs.addresses import is_address, masked, without_secrets
+from ald.data.inputs.addresses import is_address, mask_secrets, without_secrets
 from ald.errors import AldError, InputError, shorten
 
 # What precedes the reason: the call from Python, the condition, and the names of exceptions.
@@ -17,14 +17,14 @@ _LONGEST = 300
 
 
 @contextmanager
-def told(engine: str, kinds: tuple[type[Exception], ...], address: str = "") -> Iterator[None]:
+def translate_errors(engine: str, kinds: tuple[type[Exception], ...], address: str = "") -> Iterator[None]:
     """Errors of these kinds as one of ours, with the reason in short; our own ones as they are."""
     try:
         yield
     except AldError:
         raise
     except kinds as error:
-        shown = masked(address) if is_address(address) else shorten(address, 120)
+        shown = mask_secrets(address) if is_address(address) else shorten(address, 120)
         what = f"cannot read {shown!r}" if address else "failed on the data"
         raise InputError(f"{engine} {what}: {reason(error, address)}") from error
 

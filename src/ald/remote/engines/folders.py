@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from urllib.parse import unquote
 
-from ald.data.inputs.addresses import is_address, masked
+from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.errors import InputError, shorten
 
 
@@ -25,7 +25,7 @@ def check_folders(path: str, place: str, files: Iterable[str], columns: Callable
     twice = next((name for name in columns() if name.casefold() in named), None) if named else None
     if twice is not None:
         raise InputError(
-            f"{masked(path) if is_address(path) else shorten(path, 120)!r} has a folder "
+            f"{mask_secrets(path) if is_address(path) else shorten(path, 120)!r} has a folder "
             f"{shorten(named[twice.casefold()])!r}, and the files in it have a column {shorten(twice)!r} too: which of "
             "the two counts is not clear. Rename the folder, or name one of the files."
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ald.data.inputs.addresses import is_address, masked
+from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.data.inputs.files import refuse_pipe
 from ald.data.inputs.frames import Opened
-from ald.data.inputs.sniffing import TextFile, sniffed
+from ald.data.inputs.sniffing import TextFile, sniff
 from ald.errors import InputError, SettingError, nearest, needed_extra, shorten
 
 ENGINES = ("spark", "dask")
@@ -25,14 +25,14 @@ _COMPRESSIONS = (".gz", ".bz2", ".zst")
 _DATABASES = "A database or a query does not go with an engine: leave the engine out, and the database is asked."
 
 
-def opened(data: Any, engine: str, query: str | None = None) -> Opened:
+def open_with(data: Any, engine: str, query: str | None = None) -> Opened:
     """The file as a frame of this engine.
 
     engine: "spark" as its own configuration says, the address of a master (spark://host:7077), or "dask".
     """
     if not isinstance(engine, str) or (engine not in ENGINES and not engine.startswith("spark://")):
         raise SettingError(
-            f"unknown engine {_shown(str(engine))!r}. {nearest(str(engine), ENGINES)} A Spark master has an address "
+            f"unknown engine {_show(str(engine))!r}. {nearest(str(engine), ENGINES)} A Spark master has an address "
             "such as spark://host:7077."
         )
     if not isinstance(data, (str, os.PathLike)):
@@ -42,7 +42,7 @@ def opened(data: Any, engine: str, query: str | None = None) -> Opened:
         )
     path = os.fspath(data)
     if query is not None:
-        raise SettingError(f"engine and query were given for {_shown(path)!r}. {_DATABASES}")
+        raise SettingError(f"engine and query were given for {_show(path)!r}. {_DATABASES}")
     kind = _kind(path)
     path = path.removeprefix("file://") if path.startswith("file:///") else path
     if not is_address(path) and not os.path.exists(path):
@@ -51,8 +51,8 @@ def opened(data: Any, engine: str, query: str | None = None) -> Opened:
     return _with_dask(path, kind) if engine == "dask" else _with_spark(path, kind, engine)
 
 
-def _shown(path: str) -> str:
-    return masked(path) if is_address(path) else shorten(path, 120)
+def _show(path: str) -> str:
+    return mask_secrets(path) if is_address(path) else shorten(path, 120)
 
 
 def _kind(path: str) -> str:
@@ -62,7 +62,7 @@ def _kind(path: str) -> str:
     kind = next((kind for ending, kind in _FORMATS.items() if stem.endswith(ending)), None)
     if kind is None:
         raise InputError(
-            f"cannot tell the format of {_shown(path)!r}: an engine reads files ending in {', '.join(_FORMATS)}. "
+            f"cannot tell the format of {_show(path)!r}: an engine reads files ending in {', '.join(_FORMATS)}. "
             + (_DATABASES if is_address(path) else "")
         )
     return kind
@@ -72,15 +72,15 @@ def _text_file(path: str, kind: str) -> TextFile | None:
     """What our own reader finds in a text file; None if it has no need to look, or cannot."""
     if kind == "parquet" or not os.path.isfile(path) or path.lower().endswith(".bz2"):
         return None
-    return sniffed(path)
+    return sniff(path)
 
 
-def _opened(frame: Any, path: str, kind: str, file: TextFile | None, engine: str) -> Opened:
+def _wrap(frame: Any, path: str, kind: str, file: TextFile | None, engine: str) -> Opened:
     """The frame with what is to be said of it."""
     if file is not None:
         return Opened(frame=frame, by_column=file.notes)
     note = (
-        f"the types in {_shown(path)!r} were inferred by {engine}, which may take other texts for numbers, dates or "
+        f"the types in {_show(path)!r} were inferred by {engine}, which may take other texts for numbers, dates or "
         "missing values than ald does; Parquet files say their types themselves"
     )
     return Opened(frame=frame, notes=() if kind == "parquet" else (note,))
@@ -96,7 +96,7 @@ def _with_spark(path: str, kind: str, engine: str) -> Opened:
     spark_files.check_master(engine)
     file = _text_file(path, kind)
     frame = spark_files.read(path, kind, engine) if file is None else spark_files.read_text(path, file, engine)
-    return _opened(frame, path, kind, file, spark_files.NAME)
+    return _wrap(frame, path, kind, file, spark_files.NAME)
 
 
 def _with_dask(path: str, kind: str) -> Opened:
@@ -109,4 +109,4 @@ def _with_dask(path: str, kind: str) -> Opened:
     file = _text_file(path, kind)
     is_packed = path.lower().endswith(_COMPRESSIONS)
     frame = dask_files.read(path, kind) if file is None else dask_files.read_text(path, file, is_packed=is_packed)
-    return _opened(frame, path, kind, file, dask_files.NAME)
+    return _wrap(frame, path, kind, file, dask_files.NAME)

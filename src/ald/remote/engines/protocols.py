@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ald._core.arrays import IntArray
-from ald.remote.engines.blocks import Layout
+from ald.remote.engines.blocks import KeyLayout
 
 # From the blocks of a partition to keys and rows of numbers, which are added up by key.
 Summand = Callable[[Sequence[bytes]], tuple[IntArray, IntArray]]
@@ -22,10 +22,10 @@ Marginal = tuple[Any, IntArray]
 class Blocks(Protocol):
     """Distinct coded rows with their counts, in partitions. What is asked never depends on how they are parted."""
 
-    def summed(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
+    def sum_by_key(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
         """The keys that occur, ascending, and the sums of their rows of `width` numbers, over all partitions."""
 
-    def gathered(self, function: Gatherer) -> list[Any]:
+    def gather(self, function: Gatherer) -> list[Any]:
         """What the function returns for every partition, in any order."""
 
     def close(self) -> None:
@@ -38,7 +38,7 @@ class Kept(Protocol):
     def marginals(self) -> list[Marginal]:
         """Per column its distinct values and their counts."""
 
-    def coded(self, coder: RowCoder, rows: int) -> Blocks:
+    def encode(self, coder: RowCoder, rows: int) -> Blocks:
         """The distinct rows as codes. rows: about how many there are."""
 
 
@@ -59,7 +59,7 @@ class RowCoder:
     half: None if halves are drawn at random.
     """
 
-    layout: Layout
+    layout: KeyLayout
     columns: tuple[ColumnCoder, ...]
     cells: tuple[ColumnCoder, ...]
     half: ColumnCoder | None

@@ -43,7 +43,7 @@ class SparkEngine(Engine):
     name = "Spark"
     failures = FAILURES
 
-    def numbered(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    def number_columns(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         return lazy(native.toDF(*(f"c{i}" for i in range(len(native.columns)))))
 
@@ -65,7 +65,7 @@ class SparkEngine(Engine):
         asked = F.approx_count_distinct(F.xxhash64(*native.columns))
         return int(native.agg(asked).collect()[0][0])
 
-    def measured(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
+    def measure(self, frame: nw.LazyFrame[Any], column: str, *, as_days: bool) -> nw.LazyFrame[Any]:
         native, dtype = frame.to_native(), frame.collect_schema()[column]
         if dtype == nw.Date:
             number = F.unix_date(column).cast("double")
@@ -82,9 +82,9 @@ class SparkEngine(Engine):
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:
         native = frame.to_native()
         positions = {native.columns.index(column): ends for column, ends in edges.items()}
-        return lazy(mapped(native, _cutting(positions), native.schema))
+        return lazy(map_batches(native, _cutting(positions), native.schema))
 
-    def kept(self, frame: nw.LazyFrame[Any]) -> Kept:
+    def keep(self, frame: nw.LazyFrame[Any]) -> Kept:
         return SparkRows(frame.to_native())
 
 
@@ -111,10 +111,10 @@ class SparkRows:
             found = partition_marginals(chunks(batches))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = mapped(self.frame, count, "found binary").toArrow().column(0).to_pylist()
+        parts = map_batches(self.frame, count, "found binary").toArrow().column(0).to_pylist()
         return merged_marginals(part for part in map(pickle.loads, parts) if part is not None)
 
-    def coded(self, coder: RowCoder, rows: int) -> SparkBlocks:
+    def encode(self, coder: RowCoder, rows: int) -> SparkBlocks:
         layout = coder.layout
 
         def keys(batches: Batches) -> Batches:
@@ -128,9 +128,9 @@ class SparkRows:
                 yield pa.RecordBatch.from_arrays([pa.array([block], pa.binary())], names=["block"])
 
         parts = max(2 * _parallelism(self.frame), ceil(rows / PARTITION))
-        coded = mapped(self.frame, keys, "key binary").repartition(parts, "key")
+        coded = map_batches(self.frame, keys, "key binary").repartition(parts, "key")
         counted = coded.groupBy("key").agg(F.count(F.lit(1)).alias("n"))
-        return SparkBlocks(mapped(counted, blocks, "block binary"), parts)
+        return SparkBlocks(map_batches(counted, blocks, "block binary"), parts)
 
 
 class SparkBlocks:
@@ -140,7 +140,7 @@ class SparkBlocks:
         self.frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
         self.parts = parts
 
-    def summed(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
+    def sum_by_key(self, function: Summand, width: int) -> tuple[IntArray, IntArray]:
         names = ["key", *(f"v{i}" for i in range(width))]
 
         def count(batches: Batches) -> Batches:
@@ -150,7 +150,7 @@ class SparkBlocks:
                 columns = [keys[part], *(values[part, i] for i in range(width))]
                 yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)
 
-        counted = mapped(self.frame, count, ", ".join(f"{name} long" for name in names))
+        counted = map_batches(self.frame, count, ", ".join(f"{name} long" for name in names))
         sums = counted.groupBy("key").agg(*(F.sum(name).alias(name) for name in names[1:]))
         with _one_job(self.frame.sparkSession, self.parts):
             found = sums.toArrow()
@@ -158,19 +158,19 @@ class SparkBlocks:
         order = np.argsort(keys)
         return keys[order], np.stack(columns, axis=1)[order]
 
-    def gathered(self, function: Gatherer) -> list[Any]:
+    def gather(self, function: Gatherer) -> list[Any]:
         def gather(batches: Batches) -> Batches:
             found = pickle.dumps(function(_all_blocks(batches)))
             yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], names=["found"])
 
-        parts = mapped(self.frame, gather, "found binary").toArrow().column(0).to_pylist()
+        parts = map_batches(self.frame, gather, "found binary").toArrow().column(0).to_pylist()
         return [pickle.loads(part) for part in parts]
 
     def close(self) -> None:
         self.frame.unpersist()
 
 
-def mapped(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
+def map_batches(frame: Any, function: Callable[[Batches], Batches], schema: Any) -> Any:
     """The frame of what a function makes of the batches of every partition."""
     with silently():
         return frame.mapInArrow(function, schema)
@@ -206,7 +206,7 @@ def _parallelism(frame: Any) -> int:
 
 
 @contextmanager
-def changed(session: Any, ours: Mapping[str, str]) -> Iterator[None]:
+def change_settings(session: Any, ours: Mapping[str, str]) -> Iterator[None]:
     """Settings of a session for a while. Audits in other threads may use it too: the last one puts them back."""
     key = hash(getattr(session, "_jsparkSession", session))
     with _CHANGING:
@@ -230,5 +230,5 @@ def changed(session: Any, ours: Mapping[str, str]) -> Iterator[None]:
 def _one_job(session: Any, parts: int) -> Iterator[None]:
     """Sums in one job and not many tasks: Spark would otherwise plan in several jobs, for tables of other sizes."""
     ours = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(min(parts, 64))}
-    with changed(session, ours):
+    with change_settings(session, ours):
         yield

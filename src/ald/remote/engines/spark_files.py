@@ -15,13 +15,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.util import default_api_mode
 
-from ald.data.inputs.addresses import is_address, masked
+from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.data.inputs.sniffing import TextFile
 from ald.errors import InputError, SettingError
 from ald.remote.engines.arrow import chunks
-from ald.remote.engines.failures import reason, told
+from ald.remote.engines.failures import reason, translate_errors
 from ald.remote.engines.folders import check_folders
-from ald.remote.engines.spark import FAILURES, Batches, changed, mapped
+from ald.remote.engines.spark import FAILURES, Batches, change_settings, map_batches
 from ald.remote.engines.spark_launch import launch, own_handler, silently
 
 NAME = "Spark"
@@ -78,13 +78,15 @@ def check_master(address: str) -> None:
     for place in address.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65535:
-            raise SettingError(f"{masked(address)!r} is not the address of a Spark master, such as spark://host:7077")
+            raise SettingError(
+                f"{mask_secrets(address)!r} is not the address of a Spark master, such as spark://host:7077"
+            )
         try:
             socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
             return
         except OSError as error:
             failed = error.strerror or str(error)
-    raise InputError(f"no Spark master answers at {masked(address)!r}: {failed}")
+    raise InputError(f"no Spark master answers at {mask_secrets(address)!r}: {failed}")
 
 
 def _settle(found: Any) -> bool:
@@ -111,7 +113,7 @@ def _settle(found: Any) -> bool:
 def read(path: str, kind: str, engine: str) -> Any:
     """A file with types as Spark finds them; times without a zone stay as they are."""
     spark = session(engine)
-    with told(NAME, FAILURES, path), _plain_times(spark):
+    with translate_errors(NAME, FAILURES, path), _plain_times(spark):
         found = _read(spark.read, path, kind)
         if not os.path.isfile(path):
             # What the files have, without the names of folders and what others wrote about all of them (_metadata).
@@ -139,7 +141,7 @@ def read_text(path: str, file: TextFile, engine: str) -> Any:
         for texts in chunks(batches):
             yield from file.values(texts).to_batches()
 
-    with told(NAME, FAILURES, path):
+    with translate_errors(NAME, FAILURES, path):
         schema = ", ".join(f"{text} string" for text in file.texts)
         if file.reader == "json":
             texts = spark.read.text(_pattern(path))
@@ -149,7 +151,7 @@ def read_text(path: str, file: TextFile, engine: str) -> Any:
                 multiLine=file.has_breaks, mode="FAILFAST",
             )  # fmt: skip
         types = ", ".join(f"c{i} {_TYPES[column.kind]}" for i, column in enumerate(file.columns))
-        return mapped(texts, values, types).toDF(*(column.name for column in file.columns))
+        return map_batches(texts, values, types).toDF(*(column.name for column in file.columns))
 
 
 def _url(path: str) -> str:
@@ -169,5 +171,5 @@ def _pattern(path: str) -> str:
 @contextmanager
 def _plain_times(spark: Any) -> Iterator[None]:
     """Texts without a zone are found to be times without one, not instants in the zone of the session."""
-    with changed(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
+    with change_settings(spark, {"spark.sql.timestampType": "TIMESTAMP_NTZ"}):
         yield

@@ -92,7 +92,7 @@ def launch(master: str | None) -> Errors | None:
 
     def start() -> None:
         try:
-            with SparkContext._lock, _java_options(), _recorded(processes):
+            with SparkContext._lock, _java_options(), _record_process(processes):
                 made.append(java_gateway.launch_gateway(settings, {"stderr": errors.target}))
         except BaseException as error:
             failed.append(error)
@@ -122,7 +122,7 @@ def launch(master: str | None) -> Errors | None:
 
 
 @contextmanager
-def _recorded(processes: list[subprocess.Popen[Any]]) -> Iterator[None]:
+def _record_process(processes: list[subprocess.Popen[Any]]) -> Iterator[None]:
     """Notes the process that Spark starts, which it gives to nobody before it answers."""
 
     class Recorded(subprocess.Popen[Any]):

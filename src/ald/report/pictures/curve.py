@@ -7,7 +7,7 @@ from ald.report.markup import Content, Markup
 from ald.report.svg import (
     Axis,
     Picture,
-    fitted,
+    fit_text,
     horizontal,
     line,
     path,
@@ -40,7 +40,7 @@ def draw_curve(view: CurveView, width: float) -> Markup:
     return picture(width, height, title, _description(view), content)
 
 
-def _styled(view: CurveView) -> list[tuple[Series, str]]:
+def _style(view: CurveView) -> list[tuple[Series, str]]:
     """The series with their marks; a single one stands out by itself."""
     styles = _STYLES if len(view.series) > 1 else _STYLES[1:]
     return list(zip(view.series, styles, strict=True))
@@ -71,7 +71,7 @@ def _along(view: CurveView, width: float) -> tuple[list[Content], float]:
     average = view.series[0].average
     if average is not None:
         parts.append(line(_LEFT, y(average), width - _RIGHT, y(average), class_="mean"))
-    for k, (series, style) in enumerate(_styled(view)):
+    for k, (series, style) in enumerate(_style(view)):
         parts += _marks(series.points, style, y, slot, k - (len(view.series) - 1) / 2)
     for cut, x in zip(view.cuts, places, strict=True):
         parts.append(line(x, _TOP - 6, x, _HEIGHT - _BOTTOM, class_="cut"))
@@ -125,7 +125,7 @@ def _value_labels(view: CurveView, slot: float, width: float) -> list[Content]:
             parts.append(text(width - _RIGHT, _HEIGHT - 8, "none", class_="soft", text_anchor="end"))
         elif i % room == 0 and x < width - _RIGHT - (46 if points[-1].first is None else 20):
             label = axis_label(point.first, view.kind)
-            parts.append(text(x, _HEIGHT - 8, fitted(label, slot * room, 11), class_="soft", text_anchor="middle"))
+            parts.append(text(x, _HEIGHT - 8, fit_text(label, slot * room, 11), class_="soft", text_anchor="middle"))
     return parts
 
 
@@ -144,10 +144,10 @@ def _levels(view: CurveView, width: float) -> tuple[list[Content], float]:
     if average is not None:
         parts.append(line(x(average), 8, x(average), bottom, class_="mean"))
     for i, point in enumerate(points):
-        shown = fitted(point.label, names - 12, 13.5 if point.inside else 12.0)
+        shown = fit_text(point.label, names - 12, 13.5 if point.inside else 12.0)
         weight = "strong" if point.inside else None
         parts.append(text(names - 10, 8 + (i + 0.5) * _ROW + 4, shown, class_=weight, text_anchor="end"))
-    for k, (series, style) in enumerate(_styled(view)):
+    for k, (series, style) in enumerate(_style(view)):
         rates, intervals = [], []
         side = (k - (len(view.series) - 1) / 2) * _ROW * 0.4
         for i, point in enumerate(series.points):

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from ald.notions import Notion
 from ald.report.markup import Content, Markup, element, number
-from ald.report.svg import Axis, Picture, circle, fitted, line, picture, round_ticks, standalone, text
-from ald.report.words import confidence, percent, signed, unsigned
+from ald.report.svg import Axis, Picture, circle, fit_text, line, picture, round_ticks, standalone, text
+from ald.report.words import confidence, format_signed, percent, unsigned
 from ald.results.finding import Finding
 
 _LABEL, _GAP, _HEAD, _FOOT = 22.0, 16.0, 40.0, 26.0
@@ -130,7 +130,7 @@ def _mean_tick(value: float) -> str:
 def _row(card: Drawn, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
     finding = card.finding
     name = f"{card.criterion} ({card.about})" if card.about else card.criterion
-    label = [f"{card.rank}. " if card.rank else "", fitted(name, width - 24, 13)]
+    label = [f"{card.rank}. " if card.rank else "", fit_text(name, width - 24, 13)]
     parts: list[Content] = [text(0, 15, label, class_="strong")]
     lanes = len(card.notion.rates)
     for axis in (psi, rate):
@@ -156,14 +156,14 @@ def _row(card: Drawn, psi: Axis, rate: Axis, width: float, largest: int) -> list
         parts.append(circle(rate(outside), y, 5, class_=f"{way} hollow"))
         parts.append(circle(rate(inside), y, 5, class_=way))
         if lanes > 1:
-            name = fitted(each.name if width > 500 else each.key, rate.end - rate.start, 11)
+            name = fit_text(each.name if width > 500 else each.key, rate.end - rate.start, 11)
             parts.append(text(rate.start - 6, y - 9, name, class_="soft"))
     return parts
 
 
 def _gap(card: Drawn) -> str:
     """psi in points; the mean of several rates has no sign."""
-    return signed(card.finding.psi) if len(card.notion.rates) == 1 else unsigned(card.finding.psi)
+    return format_signed(card.finding.psi) if len(card.notion.rates) == 1 else unsigned(card.finding.psi)
 
 
 def _description(cards: Sequence[Drawn]) -> str:

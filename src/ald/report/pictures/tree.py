@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ald.report.markup import Content, Markup, element, number
 from ald.report.palette import STEPS, Scale
-from ald.report.svg import Picture, fitted, picture, rect, standalone, text
+from ald.report.svg import Picture, fit_text, picture, rect, standalone, text
 from ald.report.tree_layout import tidy
 from ald.report.trees import Tree, TreeNode
-from ald.report.words import percent, signed, unsigned
+from ald.report.words import format_signed, percent, unsigned
 
 # Levels below the root that are drawn; the path of the group is drawn to its end.
 LEVELS = 3
@@ -101,10 +101,10 @@ def _box(node: TreeNode, spot: _Spot, is_cut: bool) -> list[Content]:
         text(x, y + 34, f"{node.n:,} · {node.share:.0%}", class_="in small", text_anchor="middle"),
     ]
     if node.branch:
-        parts.append(text(x, y - 6, fitted(node.short_branch, _STEP - 6, 11), class_="soft", text_anchor="middle"))
+        parts.append(text(x, y - 6, fit_text(node.short_branch, _STEP - 6, 11), class_="soft", text_anchor="middle"))
     if node.attribute:
         more = f" (+{node.below:,})" if is_cut else ""
-        name = fitted(node.attribute, _STEP - 8 - 7.5 * len(more), 13.5)
+        name = fit_text(node.attribute, _STEP - 8 - 7.5 * len(more), 13.5)
         parts.append(text(x, y + _BOX_HEIGHT + 15, [name, more], class_="strong", text_anchor="middle"))
     return parts
 
@@ -113,7 +113,7 @@ def _tip(words: Sequence[str], x: float, height: float) -> Markup:
     """The details of a node, at the foot of the picture; the style sheet shows those of one node at a time."""
     top = height - _TIP_LINE * _TIP_LINES
     rows = [
-        text(x, top + 8 + k * _TIP_LINE, fitted(row, _TIP_WIDTH), class_=None if k else "strong")
+        text(x, top + 8 + k * _TIP_LINE, fit_text(row, _TIP_WIDTH), class_=None if k else "strong")
         for k, row in enumerate(words)
     ]
     return element("g", rect(0, top - 8, 4000, height - top + 8, class_="cover"), rows, class_="tip")
@@ -123,7 +123,7 @@ def shown_psi(node: TreeNode) -> str:
     """The gap in points; the root holds everyone and has nothing to compare with."""
     if node.psi is None:
         return "everyone" if node.parent < 0 else "undefined"
-    return signed(node.psi) if len(node.rates) == 1 else unsigned(node.psi)
+    return format_signed(node.psi) if len(node.rates) == 1 else unsigned(node.psi)
 
 
 def details(tree: Tree, node: TreeNode) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ald.notions import SELECTION, RateCounter
 from ald.profiles import WITHIN, Category, CategoryTable, Profile
-from ald.report.model import Column, Entry, Section, Table
+from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.summary.table import number, word
 from ald.report.words import p_value, percent, plain
 from ald.statistics.basics import chi2_log_sf
@@ -114,7 +114,7 @@ def adverse_impact(profile: Profile, selected: str) -> tuple[Section, ...]:
         sections.append(_overall(role, column, table))
         joint = profile.table(role, WITHIN)
         if within is not None and joint is not None:
-            sections.append(_stratified(role, within, table, joint))
+            sections.append(_stratify(role, within, table, joint))
     return tuple(sections)
 
 
@@ -123,8 +123,8 @@ def _reference(table: CategoryTable) -> Category:
     return max(table.categories, key=lambda category: (category.rate, category.people))
 
 
-def _heads(words: Sequence[str], numbers: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(Column(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
+def _heads(words: Sequence[str], numbers: Sequence[str]) -> tuple[Heading, ...]:
+    return tuple(Heading(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
 
 
 def _overall(role: str, column: str, table: CategoryTable) -> Section:
@@ -150,7 +150,7 @@ def _overall(role: str, column: str, table: CategoryTable) -> Section:
             ]
         rows.append(tuple(row))
     heads = ("people", "selected", "rate", "impact ratio", "standard deviations", "Fisher's p", "shortfall", "to 4/5")
-    shown = Table(caption=f"Selection rates by {column}", columns=_heads((column,), heads), rows=tuple(rows))
+    shown = Grid(caption=f"Selection rates by {column}", columns=_heads((column,), heads), rows=tuple(rows))
     below = [c.names[0] for c in table.categories if _below(c, reference)]
     texts = (
         f"Impact ratio below 0.8: {', '.join(below)}." if below else "No category has an impact ratio below 0.8.",
@@ -164,7 +164,7 @@ def _below(category: Category, reference: Category) -> bool:
     return ratio is not None and ratio < FOUR_FIFTHS
 
 
-def _stratified(role: str, within: str, table: CategoryTable, joint: CategoryTable) -> Section:
+def _stratify(role: str, within: str, table: CategoryTable, joint: CategoryTable) -> Section:
     reference = _reference(table)
     by_stratum: dict[str, dict[str, Category]] = {}
     for category in joint.categories:
@@ -177,7 +177,7 @@ def _stratified(role: str, within: str, table: CategoryTable, joint: CategoryTab
         pairs = [(cells[own], cells[other]) for cells in by_stratum.values() if own in cells and other in cells]
         rows.append(_within_row(own, pairs))
     heads = ("strata", "odds ratio", "Mantel-Haenszel p", "Breslow-Day p", "shortfall")
-    shown = Table(
+    shown = Grid(
         caption=f"Compared with {reference.names[0]} within {within}",
         columns=_heads(("category",), heads),
         rows=tuple(rows),

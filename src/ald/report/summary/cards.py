@@ -8,7 +8,7 @@ from ald.groups.wording import readable, readable_condition
 from ald.notions import Notion, Rate
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
-from ald.report.model import Card, Entry, Table
+from ald.report.model import Card, Entry, Grid
 from ald.report.summary.findings import search_tree
 from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import certainty, finer_cuts, magnitude, question, state
@@ -85,7 +85,7 @@ def _rank(values: list[float]) -> list[int]:
     return [order.index(i) + 1 for i in range(len(values))]
 
 
-def _tabulate_rates(finding: Finding, notion: Notion, audit: Audit) -> Table:
+def _tabulate_rates(finding: Finding, notion: Notion, audit: Audit) -> Grid:
     """One row per rate: inside, outside, difference, interval, ratio."""
     rows = []
     for rate in notion.rates:
@@ -104,10 +104,10 @@ def _tabulate_rates(finding: Finding, notion: Notion, audit: Audit) -> Table:
         )
     heads = ("rate", "inside", "outside", "gap", f"{confidence_text(audit)} interval", "ratio")
     caption = f"Rates of the group and of {compared_with(audit.config, finding)}"
-    return Table(caption=caption, columns=text_and_numbers(*heads), rows=tuple(rows))
+    return Grid(caption=caption, columns=text_and_numbers(*heads), rows=tuple(rows))
 
 
-def tabulate_strata(finding: Finding, notion: Notion) -> Table | None:
+def tabulate_strata(finding: Finding, notion: Notion) -> Grid | None:
     """The group in every stratum of legitimate factors: what psi is a mean of."""
     if not finding.strata:
         return None
@@ -130,7 +130,7 @@ def tabulate_strata(finding: Finding, notion: Notion) -> Table | None:
     mean = "the gap is the weighted mean" if len(notion.rates) == 1 else "weights are means over the rates"
     empty = len(finding.strata) - len(rows)
     left = f"; {count(empty, 'stratum', 'strata')} without people on both sides left out" if empty else ""
-    return Table(caption=f"The group in every stratum: {mean}{left}", columns=heads, rows=rows)
+    return Grid(caption=f"The group in every stratum: {mean}{left}", columns=heads, rows=rows)
 
 
 def _compare(stratum: StratumResult, rate: Rate) -> tuple[Entry, ...]:
@@ -143,7 +143,7 @@ def _compare(stratum: StratumResult, rate: Rate) -> tuple[Entry, ...]:
     )
 
 
-def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> Table | None:
+def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) -> Grid | None:
     """The group, and what is left of the disparity without each of its conditions."""
     if not dropped:
         return None
@@ -169,10 +169,10 @@ def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) ->
         "group", "people", "share", gap_head(several), f"{confidence(1 - audit.config.level)} interval"
     )
     caption = "How the gap changes when one condition is dropped; intervals are for one group at a time"
-    return Table(caption=caption, columns=heads, rows=(whole, *rows))
+    return Grid(caption=caption, columns=heads, rows=(whole, *rows))
 
 
-def _tabulate_close(finding: Finding) -> Table | None:
+def _tabulate_close(finding: Finding) -> Grid | None:
     """Groups that overlap this one, and that were not tested separately."""
     if not finding.also:
         return None
@@ -185,7 +185,7 @@ def _tabulate_close(finding: Finding) -> Table | None:
         for other in finding.also
     )
     heads = text_and_numbers("group", "people", "share of this group inside it")
-    return Table(caption="Overlaps this group; not tested separately", columns=heads, rows=rows)
+    return Grid(caption="Overlaps this group; not tested separately", columns=heads, rows=rows)
 
 
 def _trace_curves(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
 from ald.report.summary.phrases import p_words, size_words
-from ald.report.words import count, joined, p_value, percent
+from ald.report.words import count, list_words, p_value, percent
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def together(finding: Finding) -> str:
     told = finding.together
     if told is None:
         return ""
-    names = joined([str(name) for name in told.attributes])
+    names = list_words([str(name) for name in told.attributes])
     p = _bounded(told.log10_p_adjusted, bound=told.bound)
     if told.listed:
         cell = readable(finding.criterion)

@@ -15,7 +15,7 @@ from ald.report.summary.sentences import (
     strata_lines,
     unit_of,
 )
-from ald.report.words import confidence, count, interval, joined, points
+from ald.report.words import confidence, count, interval, list_words, points
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -164,11 +164,11 @@ def _say_direction(audit: Audit) -> str:
     worse = config.direction == "disadvantaged"
     rates = dict.fromkeys(rate for notion in config.notions for rate in notion.rates)
     ways = [f"a {'lower' if (rate.better == 'higher') == worse else 'higher'} {rate.name}" for rate in rates]
-    good = joined([value_of(name, audit) for name in config.outcomes or config.outcome_columns[:1]])
+    good = list_words([value_of(name, audit) for name in config.outcomes or config.outcome_columns[:1]])
     word = "worse" if worse else "better"
     text = (
         f"Only groups that are {config.direction} count: tests are one-sided. Good for people is {good}, so that "
-        f"{joined(ways)} {'is' if len(ways) == 1 else 'are'} {word}."
+        f"{list_words(ways)} {'is' if len(ways) == 1 else 'are'} {word}."
     )
     if any(len(notion.rates) > 1 for notion in config.notions):
         text += (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
-from ald.report.model import Column, Section, Table
+from ald.report.model import Grid, Heading, Section
 from ald.report.summary.sentences import question, unit_of, verdict
 from ald.report.summary.table import entries_of, gap_head, number, word
 from ald.report.words import confidence, p_value, percent
@@ -49,16 +49,16 @@ def show_giveaways(audit: Audit) -> Section | None:
         )
         for one in found
     )
-    about = [Column(key="question", header="about", is_number=False)] if several else []
+    about = [Heading(key="question", header="about", is_number=False)] if several else []
     heads = (
-        Column(key="criterion", header="group", is_number=False),
+        Heading(key="criterion", header="group", is_number=False),
         *about,
-        Column(key="people", header=unit_of(audit)),
-        Column(key="share", header="share"),
-        Column(key="psi", header=gap_head(all(len(notion.rates) > 1 for notion in audit.config.notions))),
-        Column(key="interval", header=f"{confidence(found[0].interval_level)} interval"),
-        Column(key="rates", header="rates inside against outside", is_number=False),
-        Column(key="p_adjusted", header="adj. p"),
+        Heading(key="people", header=unit_of(audit)),
+        Heading(key="share", header="share"),
+        Heading(key="psi", header=gap_head(all(len(notion.rates) > 1 for notion in audit.config.notions))),
+        Heading(key="interval", header=f"{confidence(found[0].interval_level)} interval"),
+        Heading(key="rates", header="rates inside against outside", is_number=False),
+        Heading(key="p_adjusted", header="adj. p"),
     )
     one = len(found) == 1
     return Section(
@@ -73,7 +73,7 @@ def show_giveaways(audit: Audit) -> Section | None:
             "the number of these columns alone.",
             *(f"{readable(finding.criterion)}: {finding.undefined}." for finding in found if finding.undefined),
         ),
-        table=Table(caption="Each condition, and those it holds against everyone else", columns=heads, rows=rows),
+        table=Grid(caption="Each condition, and those it holds against everyone else", columns=heads, rows=rows),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ald.profiles import CategoryTable, Profile
-from ald.report.model import Column, Section, Table
+from ald.report.model import Grid, Heading, Section
 from ald.report.summary.adverse import adverse_impact
 from ald.report.summary.facts import list_assumptions
 from ald.report.summary.giveaways import TITLE as GIVEAWAYS
@@ -14,7 +14,7 @@ from ald.report.summary.giveaways import name_giveaways
 from ald.report.summary.phrases import value_of
 from ald.report.summary.sentences import FURTHER, further
 from ald.report.summary.table import number, word
-from ald.report.words import count, joined, percent, plain
+from ald.report.words import count, list_words, percent, plain
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -34,27 +34,27 @@ def profile_sections(audit: Audit) -> tuple[Section, ...]:
     return _SECTIONS[audit.profile.name](audit, audit.profile)
 
 
-def _columns(words: Sequence[str], numbers: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(Column(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
+def _columns(words: Sequence[str], numbers: Sequence[str]) -> tuple[Heading, ...]:
+    return tuple(Heading(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
 
 
-def _selected(audit: Audit) -> str:
+def _describe_selected(audit: Audit) -> str:
     """Who counts as selected, in words."""
-    return joined([value_of(name, audit) for name in audit.config.outcomes or audit.config.outcome_columns[:1]])
+    return list_words([value_of(name, audit) for name in audit.config.outcomes or audit.config.outcome_columns[:1]])
 
 
 def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     """Selection rates and impact ratios as 6 RCNY section 5-301(b) defines them."""
     people = audit.data_summary.rows
-    named = joined([f"{_ROLES[role]} by the column {column}" for role, column in profile.columns.items()])
+    named = list_words([f"{_ROLES[role]} by the column {column}" for role, column in profile.columns.items()])
     paragraphs = [
         "Not legal advice. These tables hold numbers that a bias audit under New York City Local Law 144 of 2021 "
         "states for tools that select people or classify them (6 RCNY section 5-301(b)). They do not make this report "
         "such an audit, which has to be done by an independent auditor on data that the rule admits. Tools that give "
         "scores (scoring rates, section 5-301(c)) are not covered.",
-        f"Selected are those with {_selected(audit)}. The selection rate is the share of a category that is selected; "
-        "the impact ratio is this rate divided by that of the most selected category of the same table. The law sets "
-        "no value from which on an impact ratio is acceptable.",
+        f"Selected are those with {_describe_selected(audit)}. The selection rate is the share of a category that is "
+        "selected; the impact ratio is this rate divided by that of the most selected category of the same table. The "
+        "law sets no value from which on an impact ratio is acceptable.",
         f"Counted on all {people:,} {'people' if audit.data_summary.clusters is None else 'rows'}{_not_on_half(audit)}"
         f"{', and not weighted' if audit.config.survey_weights else ''}: {named}. The rule "
         "goes by the categories of the EEO-1 Component 1 report; whether the columns hold these is for you to check.",
@@ -62,8 +62,8 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     absent = [_ROLES[role] for role in _ROLES if role not in profile.columns]
     if absent:
         paragraphs.append(
-            f"No column was named for {joined(absent)}: its table and that of the intersection, which the rule asks "
-            "for, are missing."
+            f"No column was named for {list_words(absent)}: its table and that of the intersection, which the rule "
+            "asks for, are missing."
         )
     if audit.groups:
         paragraphs.append(
@@ -79,7 +79,7 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
 
 
 def _impact(table: CategoryTable) -> Section:
-    by = joined([_ROLES[role] for role in table.roles])
+    by = list_words([_ROLES[role] for role in table.roles])
     small = [category for category in table.categories if table.share(category) < SMALL]
     heads = ["applicants", "share", "selected", "selection rate", "impact ratio"]
     if small:
@@ -110,9 +110,7 @@ def _impact(table: CategoryTable) -> Section:
             "then say why, and still has to state their numbers and selection rates. Shares are of the people in this "
             "table."
         )
-    shown = Table(
-        caption=f"Selection rates and impact ratios by {by}", columns=_columns(words, heads), rows=tuple(rows)
-    )
+    shown = Grid(caption=f"Selection rates and impact ratios by {by}", columns=_columns(words, heads), rows=tuple(rows))
     title = f"Impact ratios by {by}"
     return Section(key=f"nyc-ll144-{'-'.join(table.roles)}", title=title, paragraphs=tuple(paragraphs), table=shown)
 
@@ -120,15 +118,15 @@ def _impact(table: CategoryTable) -> Section:
 def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     """The headings of Article 10 of the EU AI Act, filled in as far as an audit knows."""
     data, config = audit.data_summary, audit.config
-    names = joined([notion.name for notion in config.notions])
+    names = list_words([notion.name for notion in config.notions])
     named = (*audit.groups, *audit.further(FURTHER))
     found = [f"{i}. {finding.criterion}" for i, finding in enumerate(named, 1)]
     found += [f"{len(audit.significant) - len(named):,} more"] if len(named) < len(audit.significant) else []
     missing = {entry.name: entry.missing for entry in data.attributes if entry.missing}
     missing |= {profile.columns[table.roles[0]]: table.unknown for table in profile.tables if table.unknown}
-    parts: list[tuple[str, str, tuple[str, ...], Table | None]] = [
+    parts: list[tuple[str, str, tuple[str, ...], Grid | None]] = [
         ("a", "design choices", (
-            f"Examined were disparities of {_selected(audit)} by the notion {names}, along "
+            f"Examined were disparities of {_describe_selected(audit)} by the notion {names}, along "
             f"{count(len(data.attributes), 'attribute')}."
             + (" Columns that were left out, and why, are under Columns left out." if data.left_out else ""),
             f"{TO_BE_COMPLETED}the intended purpose of the system, the part that this data plays in it (training, "
@@ -157,7 +155,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
         ), _representation(profile)),
         ("f", "examination for possible biases", (
             f"{len(audit.significant):,} of {audit.n_tested:,} tested groups have a disparity that is significant "
-            f"at level {config.level:g}, {_corrected(audit)}"
+            f"at level {config.level:g}, {_correct(audit)}"
             + (": " + "; ".join(found) if found else "") + ". Their size and certainty are in the parts before. "
             "They are associations: hypotheses, not verdicts.",
             *([further(audit)] if audit.n_further else []),
@@ -205,7 +203,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     )
 
 
-def _representation(profile: Profile) -> Table | None:
+def _representation(profile: Profile) -> Grid | None:
     """Who is in the data, along the columns that were named."""
     rows = [
         (
@@ -220,11 +218,11 @@ def _representation(profile: Profile) -> Table | None:
     ]
     heads = _columns(("column", "category"), ("people", "share", "selection rate"))
     caption = "Who is in the data, counted on everyone with a known category"
-    return Table(caption=caption, columns=heads, rows=tuple(rows)) if rows else None
+    return Grid(caption=caption, columns=heads, rows=tuple(rows)) if rows else None
 
 
 def _adverse(audit: Audit, profile: Profile) -> tuple[Section, ...]:
-    return adverse_impact(profile, _selected(audit))
+    return adverse_impact(profile, _describe_selected(audit))
 
 
 _SECTIONS = {"nyc-ll144": _new_york, "eu-ai-act": _european_union, "adverse-impact": _adverse}
@@ -241,5 +239,5 @@ def _not_on_half(audit: Audit) -> str:
     return "" if audit.mode.is_everyone else ", not on the half that was kept for the tests"
 
 
-def _corrected(audit: Audit) -> str:
+def _correct(audit: Audit) -> str:
     return "against shuffled outcomes" if audit.mode.is_everyone else "corrected for the number of tests"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ald.report.model import Column, Entry, Section, Table
+from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import question, unit_of
 from ald.report.summary.table import gap, gap_head, name, number, word
-from ald.report.words import confidence, count, gap_points, interval, joined, p_value, percent
+from ald.report.words import confidence, count, gap_points, interval, list_words, p_value, percent
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -49,27 +49,27 @@ def _all(comparisons: int) -> str:
 def _caption(audit: Audit) -> str:
     """What all levels are, and which are not among them."""
     gaps = audit.gaps
-    left = joined([f"{n:,} smaller levels of {attribute}" for attribute, n in gaps.shortened.items()])
+    left = list_words([f"{n:,} smaller levels of {attribute}" for attribute, n in gaps.shortened.items()])
     caption = f"All {count(len(gaps), 'level')}, those that chance does not explain first"
     return f"{caption}; {left} not compared" if left else caption
 
 
-def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -> Table:
+def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -> Grid:
     """Some gaps; `whole`: with p-values, and with the rates even if there are several."""
     several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
     mean = all(len(notion.rates) > 1 for notion in audit.config.notions)
     rates = whole or not mean
     heads = (
-        Column(key="criterion", header="level", is_number=False),
-        *([Column(key="question", header="about", is_number=False)] if several else []),
-        Column(key="size", header=unit_of(audit)),
-        *([Column(key="in / out", header="in / out")] if rates else []),
-        Column(key="psi", header=gap_head(mean)),
-        Column(key="interval", header="interval"),
-        *([Column(key="p_adjusted", header="adj. p")] if whole else []),
+        Heading(key="criterion", header="level", is_number=False),
+        *([Heading(key="question", header="about", is_number=False)] if several else []),
+        Heading(key="size", header=unit_of(audit)),
+        *([Heading(key="in / out", header="in / out")] if rates else []),
+        Heading(key="psi", header=gap_head(mean)),
+        Heading(key="interval", header="interval"),
+        *([Heading(key="p_adjusted", header="adj. p")] if whole else []),
     )
     rows = tuple(_row(one, audit, several=several, rates=rates, whole=whole) for one in gaps)
-    return Table(caption=caption, columns=heads, rows=rows)
+    return Grid(caption=caption, columns=heads, rows=rows)
 
 
 def _row(one: Gap, audit: Audit, *, several: bool, rates: bool, whole: bool) -> tuple[Entry, ...]:
@@ -107,8 +107,8 @@ def show_power(audit: Audit) -> Section | None:
         for asked in questions
     )
     heads = (
-        Column(key="question", header=f"{unit_of(audit)} in the group", is_number=False),
-        *(Column(key=f"{share}", header=f"{round(share * tested):,} ({share:.0%})") for share in shares),
+        Heading(key="question", header=f"{unit_of(audit)} in the group", is_number=False),
+        *(Heading(key=f"{share}", header=f"{round(share * tested):,} ({share:.0%})") for share in shares),
     )
     return Section(
         key="seen",
@@ -117,7 +117,7 @@ def show_power(audit: Audit) -> Section | None:
             "The smallest gap, in points, that the tests find in four of five cases, had the search proposed exactly "
             "this group; a smaller one may be there unseen.",
         ),
-        table=Table(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
+        table=Grid(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
     )
 
 

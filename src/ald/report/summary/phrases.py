@@ -13,12 +13,12 @@ from ald.options import AuditConfig
 from ald.report.words import (
     Bounds,
     confidence,
+    format_signed,
     gap_points,
     interval,
-    joined,
+    list_words,
     p_value,
     percent,
-    signed,
     unsigned,
 )
 
@@ -53,7 +53,7 @@ def group_words(criterion: Criterion) -> str:
     >>> group_words(Criterion([Interval("checks", "numeric", 2.0), Levels("sex", "nominal", ("F", "X"))]))
     'more than 2 checks and sex = F or X'
     """
-    return joined([_condition(condition) for condition in criterion])
+    return list_words([_condition(condition) for condition in criterion])
 
 
 def _condition(condition: Condition) -> str:
@@ -91,7 +91,7 @@ def compared_with(config: AuditConfig, finding: Finding | None = None) -> str:
     """Whom a group is compared with: everyone else, everyone, or those of the reference group; comparable people,
     who are alike in legitimate factors and in the groups before this one, if there are any.
     """
-    alike = [f"same {joined([quote(name) for name in config.given])}"] if config.given else []
+    alike = [f"same {list_words([quote(name) for name in config.given])}"] if config.given else []
     before = () if finding is None else finding.given_groups
     alike += [f"alike in {readable(before[0])}" if len(before) == 1 else "alike in earlier groups"] if before else []
     plain = {"rest": ("everyone else", "comparable people"), "all": ("everyone", "all comparable people")}
@@ -184,7 +184,7 @@ def _said(rate: Rate, finding: Finding | Gap, audit: Audit, level: float, group:
 
 def _points(difference: float, bounds: Bounds, level: float) -> str:
     ends = "" if None in bounds else f", {confidence(level)} interval {interval(bounds)}"
-    return f"{signed(difference)} {'point' if gap_points(difference) == '1' else 'points'}{ends}"
+    return f"{format_signed(difference)} {'point' if gap_points(difference) == '1' else 'points'}{ends}"
 
 
 def sentence(text: str) -> str:
@@ -206,4 +206,4 @@ def size_words(psi: float | None, several: bool) -> str:
     """psi in points; that of several rates has no direction."""
     if psi is None:
         return "undefined"
-    return f"{unsigned(psi) if several else signed(psi)} {'point' if gap_points(psi) == '1' else 'points'}"
+    return f"{unsigned(psi) if several else format_signed(psi)} {'point' if gap_points(psi) == '1' else 'points'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
-from ald.report.model import Column, Section, Table
+from ald.report.model import Grid, Heading, Section
 from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
@@ -67,14 +67,14 @@ def _list_further(audit: Audit) -> Section:
     level = f"{confidence(shown[0].interval_level)} interval"
     heads = [*text_and_numbers("group", unit_of(audit), "share", gap_head(_has_several(audit)), level, "adj. p")]
     if several:
-        heads.insert(1, Column(key="question", header="about", is_number=False))
+        heads.insert(1, Heading(key="question", header="about", is_number=False))
     left = audit.n_further - len(shown)
     more = [f"{left:,} more are among the candidates of the JSON document and of the workbook."] if left else []
     return Section(
         key="further",
         title=_FURTHER,
         paragraphs=(further(audit), *more),
-        table=Table(caption=_FURTHER, columns=tuple(heads), rows=rows),
+        table=Grid(caption=_FURTHER, columns=tuple(heads), rows=rows),
     )
 
 
@@ -100,13 +100,13 @@ def _show_named(audit: Audit) -> Section:
             "group", unit, "share", gap_head(_has_several(audit)), f"{confidence(1 - config.level)} interval"
         )
     ]
-    heads.append(Column(key="rates", header="rates inside / outside", is_number=False))
+    heads.append(Heading(key="rates", header="rates inside / outside", is_number=False))
     heads += text_and_numbers("", "ratio")[1:]
-    heads.append(Column(key="test", header="test", is_number=False))
+    heads.append(Heading(key="test", header="test", is_number=False))
     heads += text_and_numbers("", "adj. p")[1:]
     if several:
-        heads.insert(1, Column(key="question", header="about", is_number=False))
-    heads.append(Column(key="significant", header="significant", is_number=False))
+        heads.insert(1, Heading(key="question", header="about", is_number=False))
+    heads.append(Heading(key="significant", header="significant", is_number=False))
     return Section(
         key="named_groups",
         title="Named groups",
@@ -116,7 +116,7 @@ def _show_named(audit: Audit) -> Section:
             "own number, and their intervals are for one group at a time.",
             *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named_groups if one.undefined),
         ),
-        table=Table(caption="Named groups", columns=tuple(heads), rows=rows),
+        table=Grid(caption="Named groups", columns=tuple(heads), rows=rows),
     )
 
 
@@ -149,7 +149,7 @@ def _say_fingerprint(audit: Audit) -> str:
     return f"SHA-256 of the input file: {audit.input_sha256}"
 
 
-def _tabulate_attributes(audit: Audit) -> Table:
+def _tabulate_attributes(audit: Audit) -> Grid:
     rows = tuple(
         (
             word(entry.name),
@@ -160,17 +160,17 @@ def _tabulate_attributes(audit: Audit) -> Table:
         for entry in audit.data_summary.attributes
     )
     heads = (
-        Column(key="attribute", header="attribute", is_number=False),
-        Column(key="kind", header="kind", is_number=False),
+        Heading(key="attribute", header="attribute", is_number=False),
+        Heading(key="kind", header="kind", is_number=False),
         *text_and_numbers("", "different values", "people without a value")[1:],
     )
-    return Table(caption="Attributes that were searched", columns=heads, rows=rows)
+    return Grid(caption="Attributes that were searched", columns=heads, rows=rows)
 
 
-def _tabulate_left_out(audit: Audit) -> Table | None:
+def _tabulate_left_out(audit: Audit) -> Grid | None:
     rows = tuple((word(entry.name), word(entry.reason)) for entry in audit.data_summary.left_out)
-    heads = (Column(key="column", header="column", is_number=False), Column(key="why", header="why", is_number=False))
-    return Table(caption="Columns that were not audited, and why", columns=heads, rows=rows) if rows else None
+    heads = (Heading(key="column", header="column", is_number=False), Heading(key="why", header="why", is_number=False))
+    return Grid(caption="Columns that were not audited, and why", columns=heads, rows=rows) if rows else None
 
 
 def _describe_method(audit: Audit) -> tuple[str, ...]:

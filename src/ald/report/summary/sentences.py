@@ -12,12 +12,12 @@ from ald.report.words import (
     confidence,
     count,
     evidence,
+    format_signed,
     gap_points,
     interval,
-    joined,
+    list_words,
     percent,
     points,
-    signed,
 )
 from ald.results.finding import Finding, Finer, StratumResult
 
@@ -162,11 +162,11 @@ def worse_for_whom(finding: Finding, audit: Audit) -> str:
             sides["for them" if (not better if said else difference > 0) else "for the others"].append(rate.name)
     word = "worse" if said else "higher"
     told = [
-        f"the {joined(names)} {'is' if len(names) == 1 else 'are'} {word} {side}"
+        f"the {list_words(names)} {'is' if len(names) == 1 else 'are'} {word} {side}"
         for side, names in sides.items()
         if names
     ]
-    return f" {sentence(joined(told))}" if told else ""
+    return f" {sentence(list_words(told))}" if told else ""
 
 
 def crude(finding: Finding) -> str:
@@ -209,7 +209,7 @@ def strata_lines(finding: Finding) -> list[str]:
 def _stratum_line(stratum: StratumResult, unit: str) -> str:
     rates = ", ".join(
         f"{key} {percent(stratum.rates_inside[key])} against {percent(stratum.rates_outside[key])} "
-        f"({signed(stratum.parts[key])})"
+        f"({format_signed(stratum.parts[key])})"
         for key in stratum.parts
     )
     people = f"{stratum.size:,} and {stratum.size_outside:,} {unit}"

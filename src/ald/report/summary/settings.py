@@ -10,14 +10,14 @@ import scipy
 from ald._core.version import __version__
 from ald.options import AuditConfig
 from ald.options.table import AUDIT_OPTIONS
-from ald.report.model import Column, Table
+from ald.report.model import Grid, Heading
 from ald.report.summary.table import word
 
 # Settings of halves and trees, which mean nothing where there are none.
 _OF_HALVES = frozenset({"fraction", "repeats", "trees", "alpha", "ranking", "adjust"})
 
 
-def tabulate_settings(config: AuditConfig, *, is_everyone: bool = False) -> Table:
+def tabulate_settings(config: AuditConfig, *, is_everyone: bool = False) -> Grid:
     """What was asked, by the keys of the table of options; without what has no meaning where everyone is searched."""
     keys = [
         key
@@ -44,7 +44,7 @@ def _describe_setting(key: str, config: AuditConfig) -> list[str]:
     return [] if value is None else [str(value).lower() if isinstance(value, bool) else str(value)]
 
 
-def tabulate_versions() -> Table:
+def tabulate_versions() -> Grid:
     """What this report was made with. The audit itself does not depend on them."""
     made_with = [
         ("ALD", __version__),
@@ -55,7 +55,7 @@ def tabulate_versions() -> Table:
     return _tabulate_pairs("What this report was made with", "software", made_with)
 
 
-def _tabulate_pairs(caption: str, head: str, values: list[tuple[str, str]]) -> Table:
-    heads = (Column(key=head, header=head, is_number=False), Column(key="value", header="value", is_number=False))
+def _tabulate_pairs(caption: str, head: str, values: list[tuple[str, str]]) -> Grid:
+    heads = (Heading(key=head, header=head, is_number=False), Heading(key="value", header="value", is_number=False))
     rows = tuple((word(name), word(value)) for name, value in values)
-    return Table(caption=caption, columns=heads, rows=rows)
+    return Grid(caption=caption, columns=heads, rows=rows)

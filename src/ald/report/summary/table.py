@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ald.groups.criterion import Criterion
 from ald.groups.wording import readable
 from ald.notions import Notion, Rate
-from ald.report.model import Column, Entry, Records, Table
+from ald.report.model import Entry, Grid, Heading, Records
 from ald.report.summary import everyone
 from ald.report.summary.sentences import question
-from ald.report.words import confidence, interval, p_value, percent, plain, signed, unsigned
+from ald.report.words import confidence, format_signed, interval, p_value, percent, plain, unsigned
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ class Field:
     is_number: bool = True
     shown: str = ""
 
-    def column(self, meaning: str = "") -> Column:
+    def column(self, meaning: str = "") -> Heading:
         """The column of a table for people, whose header may be another word than that of the number for machines."""
-        return Column(key=self.key, header=self.shown or self.header, is_number=self.is_number, meaning=meaning)
+        return Heading(key=self.key, header=self.shown or self.header, is_number=self.is_number, meaning=meaning)
 
-    def record(self) -> Column:
+    def record(self) -> Heading:
         """The column of the same for machines."""
-        return Column(key=self.key, header=self.header, is_number=self.is_number)
+        return Heading(key=self.key, header=self.header, is_number=self.is_number)
 
 
 def word(text: str) -> Entry:
@@ -55,7 +55,7 @@ def number(value: float | None, text: str) -> Entry:
 
 def gap(value: float | None, several: bool = False) -> Entry:
     """A difference in points; the mean of several has no sign."""
-    return Entry(text=(unsigned if several else signed)(value), value=None if value is None else 100 * value)
+    return Entry(text=(unsigned if several else format_signed)(value), value=None if value is None else 100 * value)
 
 
 def gap_head(several: bool) -> str:
@@ -82,9 +82,9 @@ def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
     )
 
 
-def text_and_numbers(*heads: str) -> tuple[Column, ...]:
+def text_and_numbers(*heads: str) -> tuple[Heading, ...]:
     """Columns of a table whose first column is text."""
-    return tuple(Column(key=head, header=head, is_number=i > 0) for i, head in enumerate(heads))
+    return tuple(Heading(key=head, header=head, is_number=i > 0) for i, head in enumerate(heads))
 
 
 def _rows_of(audit: Audit) -> tuple[Finding, ...]:
@@ -140,7 +140,9 @@ def _make_fields(audit: Audit) -> list[Field]:
     for rate in _rates_of(audit):
         if several:
             fields.append(
-                _make_rate_field(f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, signed, f"{rate.key} gap")
+                _make_rate_field(
+                    f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, format_signed, f"{rate.key} gap"
+                )
             )
         fields.append(_make_rate_field(f"{rate.key}_inside", f"{rate.key} in", "rates_inside", rate.key, percent))
         fields.append(_make_rate_field(f"{rate.key}_outside", f"{rate.key} out", "rates_outside", rate.key, percent))
@@ -269,7 +271,7 @@ _MEANINGS = {
 }
 
 
-def make_ranked_table(audit: Audit) -> Table:
+def make_ranked_table(audit: Audit) -> Grid:
     """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
     # Cards have the gap of each rate with its interval, and machines the statistic: there is little room beside groups.
     fields = [field for field in _make_fields(audit) if field.header and not _is_aside(field)]
@@ -280,7 +282,7 @@ def make_ranked_table(audit: Audit) -> Table:
     meanings |= {f"{rate.key}_outside": f"{rate.name} outside the group" for rate in rates}
     meanings |= everyone.meanings() if audit.mode.is_everyone else {}
     meanings |= {f"psi_{rate.key}": f"{rate.name}: inside minus outside" for rate in rates}
-    return Table(
+    return Grid(
         caption="Listed groups, best first",
         columns=tuple(field.column(meanings[field.key]) for field in fields),
         rows=tuple(
@@ -294,10 +296,10 @@ def _is_aside(field: Field) -> bool:
     return field.key == "statistic" or field.key.startswith("psi_")
 
 
-def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Table:
+def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Grid:
     """Some findings in the few columns that fit a page."""
     fields = _make_brief_fields(audit)
-    return Table(
+    return Grid(
         caption="Listed groups, best first",
         columns=tuple(field.column() for field in fields),
         rows=tuple(
@@ -361,4 +363,4 @@ def _rate_text(key: str, finding: Finding) -> str:
     if key not in finding.parts:
         return ""
     text = f"{percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}"
-    return f"{text} ({signed(finding.parts[key])})" if len(finding.parts) > 1 else text
+    return f"{text} ({format_signed(finding.parts[key])})" if len(finding.parts) > 1 else text

@@ -11,7 +11,7 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.coded import AuditData, numbered
+from ald.data.coded import AuditData, number_values
 from ald.groups.membership import Members, member_mask
 from ald.groups.rules import named_in
 from ald.groups.tree import CodedCriterion
@@ -19,7 +19,7 @@ from ald.notions import RateCounter
 from ald.search.adapting import few_strata
 from ald.search.everyone.sizes import SPLITS, halvings
 from ald.search.explore.representatives import MAX_CELLS, representatives
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 
 # Groups whose memberships correlate at least this much are the same finding.
 EQUIVALENT = 0.8
@@ -40,7 +40,7 @@ def found_again(
     groups: Sequence[tuple[CodedCriterion, IntArray]],
     data: AuditData,
     rates: RateCounter,
-    terms: Terms,
+    aim: Aim,
     *,
     seed: int = 0,
     splits: int = SPLITS,
@@ -58,11 +58,11 @@ def found_again(
     def search(halves: tuple[IntArray, IntArray]) -> list[CodedCriterion | None]:
         half = data.with_counts(halves[0])
         given = None
-        if terms.given is not None:
+        if aim.given is not None:
             limit = max(2, MAX_CELLS // (_PATTERNS * data.n_cells))
-            given = few_strata(numbered(terms.given[halves[0] > 0])[1], half, rates, limit)
-        own = Terms(given=given, direction=terms.direction, factors=terms.factors)
-        found = [named_in(r.criterion, half) for r in representatives(half, rates, nobody, len(groups), terms=own)]
+            given = few_strata(number_values(aim.given[halves[0] > 0])[1], half, rates, limit)
+        own = Aim(given=given, direction=aim.direction, factors=aim.factors)
+        found = [named_in(r.criterion, half) for r in representatives(half, rates, nobody, len(groups), aim=own)]
         people = [member_mask(criterion, data) for criterion in found]
         return [
             next((c for c, other in zip(found, people, strict=True) if _same(own_left, other, strata, data)), None)

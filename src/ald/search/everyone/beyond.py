@@ -22,7 +22,7 @@ import numpy as np
 from ald._core import kernels
 from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.coded import AuditData, numbered
+from ald.data.coded import AuditData, number_values
 from ald.data.columns import compact
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
@@ -30,7 +30,7 @@ from ald.search.everyone.descriptions import Batch, Combined, Descriptions, desc
 from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.rounds import SHUFFLES, Chance, chance
 from ald.search.everyone.shuffles import LANES, redrawn
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 from ald.search.explore.tables import joint_tables
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import SPREAD
@@ -333,7 +333,7 @@ class Combinations:
         self,
         data: AuditData,
         rates: RateCounter,
-        terms: Terms,
+        aim: Aim,
         *,
         seed: int = 0,
         draws: int = SHUFFLES,
@@ -342,12 +342,12 @@ class Combinations:
         described: Sequence[Descriptions] | None = None,
     ) -> None:
         """described: as for the search of groups, where they are known."""
-        self.data, self.rates, self.terms = data, rates, terms
+        self.data, self.rates, self.aim = data, rates, aim
         self.seed, self.draws, self.level, self.threads = seed, draws, level, threads
-        self.given = np.zeros(len(data.cells), np.int64) if terms.given is None else terms.given
+        self.given = np.zeros(len(data.cells), np.int64) if aim.given is None else aim.given
         self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
-        self.described = described or [descriptions(data, len(one), terms.factors) for one in self.sets]
+        self.described = described or [descriptions(data, len(one), aim.factors) for one in self.sets]
 
     def rounds(self) -> Iterator[Together]:
         """Combination after combination, each within the cells of those before; the last one may be one that is not."""
@@ -359,7 +359,7 @@ class Combinations:
             combined = next(b.combined for b in self.described[0].batches if len(b.parts[0]) == len(found.attributes))
             for k in found.attributes:
                 column = combined.columns[combined.attributes.index(k)]
-                strata = numbered(strata * (column.n + 1) + column.bins)[1]
+                strata = number_values(strata * (column.n + 1) + column.bins)[1]
             number += 1
 
     def _round(self, strata: IntArray, number: int) -> Together | None:

@@ -16,7 +16,7 @@ from math import ceil, floor, log
 import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from ald.data.coded import AuditData, numbered
+from ald.data.coded import AuditData, number_values
 from ald.groups.membership import correlation, member_mask
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
@@ -26,7 +26,7 @@ from ald.search.everyone.shuffles import blocks_of, shuffled
 from ald.search.everyone.strongest import SAME, Round
 from ald.search.explore.conditions import Conditions
 from ald.search.explore.representatives import simplest
-from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.scoring import Aim, Scorer
 from ald.search.explore.sharpen import Sharpener
 from ald.statistics.stratified import cmh_statistics
 
@@ -129,23 +129,23 @@ class Everyone:
         self,
         data: AuditData,
         rates: RateCounter,
-        terms: Terms,
+        aim: Aim,
         *,
         seed: int = 0,
         shuffles: int | None = None,
         level: float = 0.05,
         threads: int = 1,
     ) -> None:
-        self.data, self.rates, self.terms = data, rates, terms
+        self.data, self.rates, self.aim = data, rates, aim
         self.seed, self.level, self.threads = seed, level, threads
-        self.given = np.zeros(len(data.cells), np.int64) if terms.given is None else terms.given
+        self.given = np.zeros(len(data.cells), np.int64) if aim.given is None else aim.given
         # Where people are in the base of several rates, every rate is shuffled by itself.
         self.sets: list[tuple[int, ...]] = (
             [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
         )
         self.shuffles = shuffles_for(level / len(self.sets)) if shuffles is None else shuffles
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
-        self.described = [descriptions(data, len(one), terms.factors) for one in self.sets]
+        self.described = [descriptions(data, len(one), aim.factors) for one in self.sets]
 
     def at_level(self, level: float) -> Everyone:
         """The same search at another level, with as many shuffles as that needs."""
@@ -222,7 +222,7 @@ class Everyone:
     ) -> tuple[Chance, float, CodedCriterion]:
         """The strongest group within strata, its value, and how often shuffles have one as strong."""
         people = layout(self.data, counter, strata)
-        sides = counter.signs * self.terms.direction
+        sides = counter.signs * self.aim.direction
         ready = Round(described, people, sides=sides, taken=inside, threads=self.threads)
         own: list[tuple[float, CodedCriterion]] = []
 
@@ -240,7 +240,7 @@ class Everyone:
         strata, inside = self._strata([member_mask(criterion, self.data) for criterion in before])
         which = self.sets.index(taken.rates)
         people = layout(self.data, self.counters[which], strata)
-        sides = self.counters[which].signs * self.terms.direction
+        sides = self.counters[which].signs * self.aim.direction
         ready = Round(self.described[which], people, sides=sides, taken=inside, threads=self.threads)
         own = self._value(taken.criterion, which, strata)
 
@@ -259,7 +259,7 @@ class Everyone:
         pattern = self.given
         for mask in masks:
             pattern = 2 * pattern + mask
-        present, strata = numbered(pattern)
+        present, strata = number_values(pattern)
         bits = np.arange(len(masks))[::-1, None]
         return strata, (present >> bits) & 1
 
@@ -284,17 +284,17 @@ class Everyone:
         inside = np.bincount(keys[mask], self.data.counts[mask], size).astype(np.int64).reshape(n, -1)
         counter = self.counters[which]
         parts = np.nan_to_num(cmh_statistics(inside, totals, counter), nan=0.0)
-        if self.terms.direction:
+        if self.aim.direction:
             excess = counter.hit(inside) - counter.base(inside) * (
                 counter.hit(totals) / np.maximum(counter.base(totals), 1)
             )
-            parts = np.where(excess.sum(axis=-1) * counter.signs * self.terms.direction > 0, parts, 0.0)
+            parts = np.where(excess.sum(axis=-1) * counter.signs * self.aim.direction > 0, parts, 0.0)
         return float(parts.sum(axis=0))
 
     @cached_property
     def _scorers(self) -> list[Scorer]:
         return [
-            Scorer(described.view, counter, None, Terms(direction=self.terms.direction), described.prices)
+            Scorer(described.view, counter, None, Aim(direction=self.aim.direction), described.prices)
             for described, counter in zip(self.described, self.counters, strict=True)
         ]
 
@@ -305,11 +305,11 @@ class Everyone:
         counter, described = self.counters[which], self.described[which]
         n = int(strata.max(initial=0)) + 1
         within = strata if n * self.data.n_cells <= _MOST_STRATA else None
-        terms = Terms(given=within, direction=self.terms.direction, factors=self.terms.factors)
-        scorer = Scorer(described.view, counter, None, terms, described.prices, self.threads)
+        aim = Aim(given=within, direction=self.aim.direction, factors=self.aim.factors)
+        scorer = Scorer(described.view, counter, None, aim, described.prices, self.threads)
         sharpener = Sharpener(scorer, Conditions(described.prices, len(counter.rates)))
         options = list(sharpener.sharpen([found]))
-        options += list(sharpener.polished({found: 0.0}))
+        options += list(sharpener.polish({found: 0.0}))
         for criterion in options:
             mask = member_mask(criterion, self.data)
             new = all(abs(correlation(mask, other, self.data)) < SAME for other in masks)
@@ -318,5 +318,5 @@ class Everyone:
         return self._simplest(found)
 
     def _simplest(self, criterion: CodedCriterion) -> CodedCriterion:
-        plain = self.terms.direction == 0
+        plain = self.aim.direction == 0
         return simplest(criterion, self.data) if plain else criterion

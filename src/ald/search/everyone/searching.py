@@ -13,7 +13,7 @@ from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.beyond import Combinations, Together
 from ald.search.everyone.rounds import Everyone, Taken
-from ald.search.explore.scoring import Terms
+from ald.search.explore.scoring import Aim
 from ald.search.giveaways import giveaways, without
 
 
@@ -60,8 +60,8 @@ def search_everyone(
     away = giveaways(data, rates, direction, threads=threads)
     kept = without(data, away)
     factors = frozenset(i for i, attribute in enumerate(kept.attributes) if attribute.name in given)
-    terms = Terms(given=kept.design.strata, direction=direction, factors=factors)
-    search = Everyone(kept, rates, terms, seed=seed, level=level, threads=threads)
+    aim = Aim(given=kept.design.strata, direction=direction, factors=factors)
+    search = Everyone(kept, rates, aim, seed=seed, level=level, threads=threads)
     parts = questions * (2 if search.described[0].batches else 1)
     search = search.at_level(level / parts)
     found: list[Taken] = []
@@ -72,7 +72,7 @@ def search_everyone(
             break
     together: list[Together] = []
     combinations = Combinations(
-        kept, rates, terms, seed=seed, draws=search.shuffles, level=search.level, threads=threads,
+        kept, rates, aim, seed=seed, draws=search.shuffles, level=search.level, threads=threads,
         described=search.described,
     )  # fmt: skip
     for combined in combinations.rounds():

@@ -17,7 +17,7 @@ from scipy import special
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.threads import in_threads
-from ald.data.coded import AuditData, numbered
+from ald.data.coded import AuditData, number_values
 from ald.data.hashing import drawn, row_hashes, salt
 from ald.groups.membership import member_mask
 from ald.groups.tree import CodedCriterion
@@ -27,7 +27,7 @@ from ald.search.everyone.layout import layout
 from ald.search.everyone.shuffles import RESPLIT, own_outcomes
 from ald.search.everyone.strongest import Round
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.scoring import Scorer, Terms
+from ald.search.explore.scoring import Aim, Scorer
 from ald.search.explore.sharpen import Sharpener
 from ald.statistics.basics import chi2_isf
 from ald.statistics.score import Tables
@@ -208,7 +208,7 @@ def _shown(
     """The psi on one half of the group found on the other, with the signs that it had there."""
     fitting, measuring = halves
     half = data.with_counts(fitting)
-    kept = numbered(strata[np.flatnonzero(fitting)])[1]
+    kept = number_values(strata[np.flatnonzero(fitting)])[1]
     criterion = _found(half, kept, rates, direction)
     if not criterion:
         return float("nan")
@@ -234,7 +234,7 @@ def _found(data: AuditData, strata: IntArray, rates: RateCounter, direction: int
             continue
         options = {found.first: float(found.values[0])}
         within = strata if (int(strata.max(initial=0)) + 1) * data.n_cells <= _MOST_STRATA else None
-        scorer = Scorer(described.view, counter, None, Terms(given=within, direction=direction), described.prices)
+        scorer = Scorer(described.view, counter, None, Aim(given=within, direction=direction), described.prices)
         sharper = Sharpener(scorer, Conditions(described.prices, len(counter.rates))).sharpen([found.first])
         options |= {c: value for c, value in sharper.items() if len(c) >= len(found.first)}
         criterion = min(options, key=lambda c: (options[c], c))

@@ -17,7 +17,7 @@ import numpy as np
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.data.coarse import CoarseColumn
 from ald.groups.tree import CodedCondition
-from ald.search.explore.evidence import Comparison
+from ald.search.explore.evidence import Yardstick
 from ald.search.explore.prices import Prices
 from ald.search.explore.scoring import Scorer
 
@@ -105,7 +105,7 @@ class Conditions:
     def best(
         self,
         scorer: Scorer,
-        comparison: Comparison,
+        comparison: Yardstick,
         attributes: Sequence[int],
         tables: Sequence[IntArray],
         alone: BoolArray,

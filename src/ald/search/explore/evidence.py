@@ -26,7 +26,7 @@ _MOST_RATES = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class Yardstick:
     """Whom groups are compared with, and how.
 
     everyone: counts [patterns, strata given, references, cells]. direction: -1 for disadvantaged groups only, 1 for

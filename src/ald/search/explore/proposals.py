@@ -131,7 +131,7 @@ class _Screen:
             tables = [table.reshape(-1, table.shape[-1]) for table in self.tables([combined[i] for i in chosen])]
             counts = self.scorer.by_pattern(np.concatenate(tables)).sum(axis=(1, 3))
             excess, spread = residuals(counts, totals, self.scorer.rates)
-            terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.terms.effect
+            terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.aim.effect
             filled = spread > 0
             lengths = np.array([len(table) for table in tables])
             starts = np.cumsum(lengths) - lengths
@@ -173,7 +173,7 @@ class _Screen:
         table = self.tables([parts])[0][tuple(slice(self.coarse.columns[j].n) for j in parts)]
         flat = table.reshape(-1, table.shape[-1])
         statistic = self.scorer.statistic(flat)
-        pooled = self.scorer.pooled(flat)
+        pooled = self.scorer.pool(flat)
         hit, base = self.scorer.rates.hit(pooled)[0], self.scorer.rates.base(pooled)[0]
         above = hit * self.scorer.bases[0] >= base * self.scorer.hits[0]
         out = []

@@ -28,7 +28,7 @@ from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import RateCounter
 from ald.search.explore.conditions import Conditions
 from ald.search.explore.proposals import combinations_beyond_parts, forest_nodes
-from ald.search.explore.scoring import PLAIN, Scorer, Terms
+from ald.search.explore.scoring import ANY_DIFFERENCE, Aim, Scorer
 from ald.search.explore.sharpen import Sharpener
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
@@ -66,7 +66,7 @@ def representatives(
     nodes: Members,
     groups: int,
     ranking: str = "confidence",
-    terms: Terms = PLAIN,
+    aim: Aim = ANY_DIFFERENCE,
     threads: int = 1,
 ) -> tuple[Representative, ...]:
     """The groups to test on D2, in the order in which they condition on each other. `nodes`: those of the forest.
@@ -75,12 +75,12 @@ def representatives(
     with the largest plausible |psi| on D1 is taken first, and single levels are looked at too.
     """
     view = coarse_view(data)
-    plain = Scorer(view, rates, terms=terms, threads=threads)
+    plain = Scorer(view, rates, aim=aim, threads=threads)
     conditions = Conditions(plain.prices, len(rates.rates))
     supported = combinations_beyond_parts(plain, 2) | combinations_beyond_parts(plain, 3)
     best_nodes = forest_nodes(nodes, plain)
     # Seen from one side, or against a reference group, a group and its complement are different findings.
-    either_side = terms.direction == 0 and plain.n_references == 1
+    either_side = aim.direction == 0 and plain.n_references == 1
     taken: list[CodedCriterion] = []
     masks: list[BoolArray] = []
     seen: dict[CodedCriterion, None] = {}
@@ -88,7 +88,7 @@ def representatives(
         patterns = membership_strata(masks) if masks else None
         if patterns is not None and (int(patterns.max()) + 1) * prod(plain.block) > MAX_CELLS:
             break
-        scorer = Scorer(view, rates, patterns, terms, plain.prices, threads)
+        scorer = Scorer(view, rates, patterns, aim, plain.prices, threads)
         sharpener = Sharpener(scorer, conditions)
         own = sharpener.singles()
         options = list(dict.fromkeys([*own[:_SINGLES], *supported, *best_nodes]))
@@ -99,7 +99,7 @@ def representatives(
         if not taken:
             found = {c: min(value, supported.get(c, 0.0)) for c, value in found.items()}
         # Sharpening may give a condition up for one that is weaker: those that it began with compete with it.
-        found = sharpener.polished(own[:_SINGLES]) | found
+        found = sharpener.polish(own[:_SINGLES]) | found
         seen |= dict.fromkeys([*found, *own[:_SINGLES]])
         if ranking == "magnitude":
             found |= _single_levels(scorer)
@@ -111,7 +111,7 @@ def representatives(
             break
         taken.append(simplest(best, data) if either_side else best)
         masks.append(member_mask(taken[-1], data))
-    return _folded(taken, masks, list(seen), data, either_side, threads)
+    return _fold(taken, masks, list(seen), data, either_side, threads)
 
 
 def _starts(ranked: Iterable[CodedCriterion]) -> list[CodedCriterion]:
@@ -192,7 +192,7 @@ def complement(criterion: CodedCriterion, data: AuditData) -> list[CodedCriterio
     return [(CodedCondition(c.attribute, 0, c.low),)] if c.high == attribute.size else []
 
 
-def _folded(
+def _fold(
     taken: Sequence[CodedCriterion],
     masks: Sequence[BoolArray],
     seen: Sequence[CodedCriterion],

@@ -18,14 +18,14 @@ from ald.data.coarse import CoarseView
 from ald.groups.membership import count_members
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
-from ald.search.explore.evidence import Comparison
+from ald.search.explore.evidence import Yardstick
 from ald.search.explore.prices import Prices
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import mantel_haenszel, residuals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Terms:
+class Aim:
     """How groups are compared in the search.
 
     given: per row the stratum of legitimate factors, from 0 on. direction: -1 for disadvantaged groups only, 1 for
@@ -44,7 +44,7 @@ class Terms:
         return 1 if self.given is None else int(self.given.max()) + 1
 
 
-PLAIN = Terms()
+ANY_DIFFERENCE = Aim()
 
 
 def smallest_group(people: int) -> int:
@@ -64,7 +64,7 @@ class Scorer:
         view: CoarseView,
         rates: RateCounter,
         patterns: IntArray | None = None,
-        terms: Terms = PLAIN,
+        aim: Aim = ANY_DIFFERENCE,
         prices: Prices | None = None,
         threads: int = 1,
     ) -> None:
@@ -72,34 +72,34 @@ class Scorer:
 
         `prices`: those of this view, where they are known: they do not depend on the patterns.
         """
-        self.prices = prices or Prices(view, terms.factors)
+        self.prices = prices or Prices(view, aim.factors)
         self.threads = threads
-        self.n_cells, self.terms = view.data.n_cells, terms
+        self.n_cells, self.aim = view.data.n_cells, aim
         self.n_patterns = 1 if patterns is None else int(patterns.max()) + 1
         reference = view.data.design.reference
         self.n_references = 1 if reference is None else 2
         # One block of these per pattern of groups taken.
-        self.block = (terms.n_given, self.n_references, self.n_cells)
-        self.plain = self.block[:2] == (1, 1) and terms.direction == 0
-        if self.n_patterns * terms.n_given * self.n_references > 1:
+        self.block = (aim.n_given, self.n_references, self.n_cells)
+        self.plain = self.block[:2] == (1, 1) and aim.direction == 0
+        if self.n_patterns * aim.n_given * self.n_references > 1:
             strata = np.zeros(len(view.data.cells), np.int64) if patterns is None else patterns
-            for n, part in ((terms.n_given, terms.given), (self.n_references, reference)):
+            for n, part in ((aim.n_given, aim.given), (self.n_references, reference)):
                 strata = strata * n + (0 if part is None else part)
             cells = (strata * self.n_cells + view.data.cells).astype(np.uint8)
             data = replace(view.data, cells=cells, n_cells=self.n_patterns * prod(self.block))
             view = replace(view, data=data)
         self.view, self.rates = view, rates
         self.totals = self.by_pattern(view.totals)
-        pooled = self.pooled(view.totals)
+        pooled = self.pool(view.totals)
         self.hits, self.bases = rates.hit(pooled), rates.base(pooled)
         self.df = len(rates.rates) if rates.disjoint else 1
         self.people = int(view.totals.sum())
-        self.smallest = smallest_group(self.people // terms.parts) * terms.parts
-        self.comparison = Comparison(
+        self.smallest = smallest_group(self.people // aim.parts) * aim.parts
+        self.comparison = Yardstick(
             everyone=self.totals,
             rates=rates,
-            direction=terms.direction,
-            effect=terms.effect,
+            direction=aim.direction,
+            effect=aim.effect,
             smallest=self.smallest,
         )
 
@@ -107,7 +107,7 @@ class Scorer:
         """Counts as [..., patterns, strata given, references, cells]."""
         return counts.reshape(*counts.shape[:-1], counts.shape[-1] // prod(self.block), *self.block)
 
-    def pooled(self, counts: IntArray) -> IntArray:
+    def pool(self, counts: IntArray) -> IntArray:
         """Counts per cell over all strata."""
         if counts.shape[-1] == self.n_cells:
             return counts
@@ -118,7 +118,7 @@ class Scorer:
         """The chi2 statistic of groups against everyone else, from their counts in all strata (last axis)."""
         return self.comparison.statistic(inside)
 
-    def beside(self, totals: IntArray) -> Comparison:
+    def beside(self, totals: IntArray) -> Yardstick:
         """How conditions are compared that are told beside a group, whose two sides double the patterns in `totals`."""
         return replace(self.comparison, everyone=self.by_pattern(totals), smallest=0)
 
@@ -128,12 +128,12 @@ class Scorer:
         group = counts.sum(axis=-2)
         others = totals[..., -1, :] - counts[..., -1, :]
         found = [mantel_haenszel(a, b, self.rates).difference for a, b in zip(group, others, strict=True)]
-        return np.nan_to_num(np.array(found).T), self.rates.base(self.pooled(inside))
+        return np.nan_to_num(np.array(found).T), self.rates.base(self.pool(inside))
 
     def level_means(self, tables: IntArray) -> FloatArray:
         """How much the rates of levels differ from what their strata let expect, [rates, groups, levels]."""
         if self.plain:
-            pooled = self.pooled(tables)
+            pooled = self.pool(tables)
             hit, base = self.rates.hit(pooled), self.rates.base(pooled)
             overall, spread = self._overall
             mean = np.where(base > 0, hit / np.maximum(base, 1), overall) - overall

@@ -53,7 +53,7 @@ class Sharpener:
         best = self.conditions.best(self.scorer, self.scorer.comparison, range(self.k), tables, alone)
         chosen = np.flatnonzero(np.isfinite(best.value[0])).tolist()
         threads = self.scorer.threads if len(self.data.cells) * len(chosen) >= _WORTH_A_THREAD else 1
-        found = in_threads(lambda j: self._refined((best.condition(0, j),), j), chosen, threads)
+        found = in_threads(lambda j: self._refine((best.condition(0, j),), j), chosen, threads)
         return [criterion for _, criterion in sorted(zip(self.values_of(found), found, strict=True))]
 
     def sharpen(self, starts: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
@@ -67,7 +67,7 @@ class Sharpener:
             new = self.step(active)
             moves |= new
             active = [to for to in dict.fromkeys(new.values()) if to is not None and to not in moves]
-        return self.polished(dict.fromkeys(self._end(start, moves) for start in starts))
+        return self.polish(dict.fromkeys(self._end(start, moves) for start in starts))
 
     def _end(self, start: CodedCriterion, moves: Mapping[CodedCriterion, CodedCriterion | None]) -> CodedCriterion:
         """The best group on the way from a start that was not given up for one with as many conditions or fewer.
@@ -232,7 +232,7 @@ class Sharpener:
                 limit += min(self._own_finding(criterion, j, tables), 0.0)
                 if estimate >= limit:
                     continue
-            target = self._refined(target, j)
+            target = self._refine(target, j)
             added = self.prices.surcharge(next(c for c in target if c.attribute == j)) if len(target) > 1 else 0.0
             if self.value(target) + added < limit and target != criterion:
                 return target
@@ -264,7 +264,7 @@ class Sharpener:
 
     # Ends of intervals at full resolution
 
-    def _refined(self, criterion: CodedCriterion, j: int) -> CodedCriterion:
+    def _refine(self, criterion: CodedCriterion, j: int) -> CodedCriterion:
         """The criterion with the ends of its interval on attribute j moved to the best codes nearby."""
         condition = next(c for c in criterion if c.attribute == j)
         # Where every value of D1 has a bin of its own, the ends were chosen among all of them already.
@@ -274,14 +274,14 @@ class Sharpener:
         low, high = condition.low, condition.high
         for _ in range(_POLISHED):
             before = (low, high)
-            low, high = ends.moved(low, high, ends.strongest)
+            low, high = ends.move(low, high, ends.strongest)
             if (low, high) == before:
                 break
         refined = tuple(sorted((*_without(criterion, j), CodedCondition(j, low, high))))
         self.inside[refined] = ends.between(low, high)
         return refined
 
-    def _settled(self, criterion: CodedCriterion) -> CodedCriterion:
+    def _settle(self, criterion: CodedCriterion) -> CodedCriterion:
         """The criterion with the ends of its intervals where they are expected, not where they happen to fit best.
 
         Near the best end many others are nearly as good; their mean, weighted by likelihood, is a steadier estimate of
@@ -290,12 +290,12 @@ class Sharpener:
         for condition in criterion:
             if not condition.levels:
                 ends = _Ends(self, criterion, condition.attribute)
-                low, high = ends.moved(condition.low, condition.high, ends.expected)
+                low, high = ends.move(condition.low, condition.high, ends.expected)
                 settled = CodedCondition(condition.attribute, low, high)
                 criterion = tuple(settled if c.attribute == condition.attribute else c for c in criterion)
         return criterion
 
-    def polished(self, groups: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
+    def polish(self, groups: Iterable[CodedCriterion]) -> dict[CodedCriterion, float]:
         """The groups with all their interval ends at full resolution, best first; everyone is no group."""
         out: dict[CodedCriterion, float] = {}
         for criterion in groups:
@@ -303,12 +303,12 @@ class Sharpener:
             for _ in range(_POLISHED):
                 before = refined
                 for condition in criterion:
-                    refined = self._refined(refined, condition.attribute)
+                    refined = self._refine(refined, condition.attribute)
                 if refined == before:
                     break
             best = min((refined, criterion), key=self.value)
             if best:
-                settled = self._settled(best)
+                settled = self._settle(best)
                 out[settled] = min(out.get(settled, np.inf), self.value(best))
         return dict(sorted(out.items(), key=lambda item: (item[1], item[0])))
 
@@ -341,7 +341,7 @@ class _Ends:
         """The people with a code in [low, high), in all strata."""
         return np.asarray(self.running[self.place(high)] - self.running[self.place(low)])
 
-    def moved(self, low: int, high: int, choose: Callable[[range, int], int | None]) -> tuple[int, int]:
+    def move(self, low: int, high: int, choose: Callable[[range, int], int | None]) -> tuple[int, int]:
         """Both ends moved, one after the other, where they are bounds at all."""
         if low > 0:
             chosen = choose(range(1, self.place(high)), self.place(high))

@@ -46,7 +46,7 @@ def associate(
     # Integers: exactly zero where the outcome does not depend on the value.
     cross = rates.cross(hit, base, hits[:, segment], bases[:, segment])
     is_nominal = nominal[segment]
-    x = scaled(scores, offsets, segment)
+    x = scale_scores(scores, offsets, segment)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = (float_sums(base * x, offsets) / bases)[:, segment]
         centred = np.where(is_nominal, 0.0, x - mean)
@@ -59,7 +59,7 @@ def associate(
     return combine(statistic if effect == 1.0 else statistic / effect, df, rates)
 
 
-def scaled(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatArray:
+def scale_scores(scores: FloatArray, offsets: IntArray, segment: IntArray) -> FloatArray:
     """Scores shifted and scaled to [0, 1] within their segment, where they ascend; the test is invariant."""
     low = np.zeros(len(offsets) - 1)
     high = np.zeros(len(offsets) - 1)

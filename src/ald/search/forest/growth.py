@@ -62,7 +62,7 @@ def may_split(counts: IntArray, test: NodeTest) -> BoolArray:
 def draw_attributes(trees: IntArray, test: NodeTest, rngs: Sequence[np.random.Generator]) -> IntArray:
     """The attributes that each node considers, ascending, from the nodes' trees. Every tree has its own generator."""
     k = len(test.sizes)
-    m = test.rules.drawn(k)
+    m = test.rules.draw(k)
     if m >= k:
         return np.tile(np.arange(k), (len(trees), 1))
     sizes = np.bincount(trees, minlength=len(rngs)).tolist()

@@ -18,7 +18,7 @@ from ald._core.threads import in_threads
 from ald.data.coded import AuditData
 from ald.data.drawing import as_bits
 from ald.data.hashing import drawn_bits, key_of, row_hashes
-from ald.data.packing import WORTH_A_THREAD, Layout, PackedRows, kernel
+from ald.data.packing import WORTH_A_THREAD, PackedRows, WordLayout, kernel
 from ald.notions import RateCounter
 from ald.search.forest.association import Association, combine
 from ald.search.forest.choice import LevelTests, first_admissible, select_by_log_p
@@ -160,7 +160,7 @@ class PackedSplitter:
     def __init__(
         self,
         data: AuditData,
-        layout: Layout,
+        layout: WordLayout,
         rows: AnyArray,
         starts: IntArray,
         ends: IntArray,
@@ -176,7 +176,7 @@ class PackedSplitter:
         self._routing: Routing | None = None
 
     @classmethod
-    def drawn(
+    def draw(
         cls,
         data: AuditData,
         share: float,
@@ -197,7 +197,7 @@ class PackedSplitter:
                     yield data.sample(share, rng)
 
         some = threads if len(rngs) * data.total >= _WORTH_DRAWING_IN_THREADS else 1
-        return cls._filled(data, everyone, samples, len(rngs), len(data.cells), threads, some)
+        return cls._fill(data, everyone, samples, len(rngs), len(data.cells), threads, some)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedSplitter:
@@ -205,10 +205,10 @@ class PackedSplitter:
         most = max((int(sample.max()) for sample in samples if len(sample)), default=1)
         rows = max((int(np.count_nonzero(sample)) for sample in samples), default=0)
         everyone = PackedRows.of(data, threads, most)
-        return cls._filled(data, everyone, lambda group: iter(samples[group]), len(samples), rows, threads, 1)
+        return cls._fill(data, everyone, lambda group: iter(samples[group]), len(samples), rows, threads, 1)
 
     @classmethod
-    def _filled(
+    def _fill(
         cls,
         data: AuditData,
         everyone: PackedRows,

@@ -25,7 +25,7 @@ class GrowthRules:
     attributes_per_node: int | None = None
     bonferroni: bool = False
 
-    def drawn(self, n_attributes: int) -> int:
+    def draw(self, n_attributes: int) -> int:
         """How many attributes a node draws: ceil(sqrt(K)) unless said otherwise."""
         if self.attributes_per_node is None:
             return ceil(sqrt(n_attributes))

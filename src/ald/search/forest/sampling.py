@@ -75,7 +75,7 @@ def grow_forest(
     n_cells = data.n_cells
     splitter: Splitter
     if given is None and packing.available(data):
-        splitter = PackedSplitter.drawn(data, SAMPLE_SHARE, rngs, threads, rows)
+        splitter = PackedSplitter.draw(data, SAMPLE_SHARE, rngs, threads, rows)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
         data = replace(data, hashes=row_hashes(data, threads))
@@ -124,7 +124,7 @@ def grow_within_memory(
         edges = np.linspace(part.start, part.stop, groups + 1).astype(int).tolist()
         pieces = [slice(a, b) for a, b in pairwise(edges)]
         forests += in_threads(partial(grown, threads=threads // groups), pieces, threads)
-    return Forest.joined(forests)
+    return Forest.concatenate(forests)
 
 
 def tree_parts(tree: int, trees: int, memory_limit: int | None) -> list[slice]:

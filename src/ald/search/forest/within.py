@@ -12,7 +12,7 @@ import numpy as np
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald._core.segments import TIE, first_best, float_sums, integer_sums, running_sums
 from ald.notions import RateCounter
-from ald.search.forest.association import Association, combine, scaled
+from ald.search.forest.association import Association, combine, scale_scores
 from ald.search.forest.counting import Histograms
 from ald.search.forest.splitting import Splits, directions
 
@@ -39,7 +39,7 @@ def associate_within(
     present = integer_sums(spread > 0, offsets)
     testable = present >= 2
     is_nominal = nominal[segment]
-    x = scaled(scores, offsets, segment)
+    x = scale_scores(scores, offsets, segment)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = (float_sums(spread * x, offsets) / float_sums(spread, offsets))[:, segment]
         centred = np.where(is_nominal, 0.0, x - mean)

@@ -17,43 +17,43 @@ from ald._core.arrays import AnyArray, IntArray
 from ald.data.arrangement import own_halves
 from ald.data.coded import attribute_of
 from ald.data.outcomes import against_note, confusion_cells, outcome_summaries
-from ald.data.prepare import DataSummary, audited, column_warnings, summarise, with_kinds
+from ald.data.prepare import DataSummary, choose_columns, column_warnings, summarise, with_kinds
 from ald.data.roles import Roles
 from ald.data.table import Table, table_from
 from ald.data.words import read_words
 from ald.errors import InputError
-from ald.remote.engines.blocks import Layout
+from ald.remote.engines.blocks import KeyLayout
 from ald.remote.engines.protocols import DROPPED, Blocks, ColumnCoder, RowCoder
 
 if TYPE_CHECKING:
-    from ald.remote.lazy import Spread
+    from ald.remote.lazy import RemoteTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PreparedSpread:
+class PreparedRemote:
     """Coded rows on a cluster, what their bytes mean, and their summary, in which the cells are not yet counted."""
 
     blocks: Blocks
-    layout: Layout
+    layout: KeyLayout
     summary: DataSummary
 
 
-def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], minimum_rows: int) -> PreparedSpread:
+def prepare_remote(remote: RemoteTable, roles: Roles, cell_names: Sequence[str], minimum_rows: int) -> PreparedRemote:
     """The rows as codes, where they are. The roles must be possible there: outcomes, attributes, a split."""
-    if spread.rows < minimum_rows:
-        raise InputError(f"{spread.source} has {spread.rows:,} rows, too few to audit: a tree needs {minimum_rows:,}")
-    kept = spread.kept()
-    marginals = dict(zip(spread.names, kept.marginals(), strict=True))
+    if remote.rows < minimum_rows:
+        raise InputError(f"{remote.source} has {remote.rows:,} rows, too few to audit: a tree needs {minimum_rows:,}")
+    kept = remote.keep()
+    marginals = dict(zip(remote.names, kept.marginals(), strict=True))
     columns = {
-        name: read_words(spread.column(name, marginal), (roles.kinds or {}).get(name), marginal[1])
+        name: read_words(remote.column(name, marginal), (roles.kinds or {}).get(name), marginal[1])
         for name, marginal in marginals.items()
     }
     # Its columns differ in length: each has every value once.
-    table = Table(columns=columns, n_rows=spread.rows, source=spread.source, left_out=dict(spread.left_out))
+    table = Table(columns=columns, n_rows=remote.rows, source=remote.source, left_out=dict(remote.left_out))
     table = with_kinds(table, roles.kinds, roles.taken)
-    found, left_out, hints = audited(table, roles, lambda name: marginals[name][1], spread.rows)
+    found, left_out, hints = choose_columns(table, roles, lambda name: marginals[name][1], remote.rows)
     coded = [attribute_of(column) for column in found]
-    layout = Layout(
+    layout = KeyLayout(
         attributes=tuple(attribute for attribute, _ in coded),
         n_cells=len(cell_names),
         has_halves=roles.split is not None,
@@ -61,7 +61,7 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
 
     def coder(name: str, numbers: AnyArray) -> ColumnCoder:
         return ColumnCoder(
-            position=spread.names.index(name), values=marginals[name][0], numbers=numbers.astype(np.int64)
+            position=remote.names.index(name), values=marginals[name][0], numbers=numbers.astype(np.int64)
         )
 
     row_coder = RowCoder(
@@ -71,19 +71,19 @@ def prepare_spread(spread: Spread, roles: Roles, cell_names: Sequence[str], mini
         half=None if roles.split is None else coder(roles.split, _halves(table, roles, marginals[roles.split][1])),
     )
     summary = DataSummary(
-        rows=spread.rows,
+        rows=remote.rows,
         outcomes=outcome_summaries(table, roles),
         cells=dict.fromkeys(cell_names, 0),
         attributes=tuple(summarise(column, marginals[column.name][1]) for column in found),
         left_out=tuple(left_out),
         warnings=(
-            *spread.notes,
+            *remote.notes,
             *against_note(table, roles),
             *hints,
             *column_warnings(found, [table[name] for name in roles.outcome_columns]),
         ),
     )
-    return PreparedSpread(blocks=kept.coded(row_coder, spread.cells), layout=layout, summary=summary)
+    return PreparedRemote(blocks=kept.encode(row_coder, remote.cells), layout=layout, summary=summary)
 
 
 def _cell_parts(table: Table, roles: Roles) -> dict[str, IntArray]:
