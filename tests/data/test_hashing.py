@@ -17,7 +17,7 @@ from scipy import stats
 from ald.data import hashing
 from ald.data.coded import Attribute, AuditData
 from ald.data.design import Design
-from ald.data.hashing import drawn, firsts, key_of, row_hashes, salt, smallest, summed, value_hashes
+from ald.data.hashing import drawn, firsts, key_of, row_hashes, salt, smallest, sum_hashes, value_hashes
 from ald.data.inputs.sources import load
 
 GOLDEN = 0x9E3779B97F4A7C15
@@ -84,7 +84,7 @@ def table_hashes(columns: Any) -> list[int]:
 
     found = [attribute_of(column) for column in load(columns).columns.values()]
     rows = len(found[0][1])
-    return summed([(codes, value_hashes(attribute)) for attribute, codes in found], rows).tolist()
+    return sum_hashes([(codes, value_hashes(attribute)) for attribute, codes in found], rows).tolist()
 
 
 NUMBERS = [3, 1, 12, 1]
@@ -141,10 +141,10 @@ def test_hashes_and_draws_are_the_same_with_and_without_the_kernel(monkeypatch: 
         for size, dtype in ((200, np.uint8), (4000, np.uint16), (70_000, np.uint32))
     ]
     counts = rng.integers(0, 6, rows)
-    ours = summed(parts, rows, threads=4)
+    ours = sum_hashes(parts, rows, threads=4)
     mine = drawn(ours, counts, 0.3, 11)
     monkeypatch.setenv("ALD_KERNEL", "numpy")
-    assert (summed(parts, rows) == ours).all()
+    assert (sum_hashes(parts, rows) == ours).all()
     assert (drawn(ours, counts, 0.3, 11) == mine).all()
 
 
@@ -253,4 +253,4 @@ def test_codes_must_fit_their_numbers() -> None:
     ):
         with pytest.raises(ValueError, match="do not fit"):
             wrong()
-    assert hashing.sum_by_key([], 2).tolist() == [0, 0]
+    assert hashing.sum_hashes([], 2).tolist() == [0, 0]

@@ -225,7 +225,7 @@ def explain_undefined(rate: Rate, hits_in: int, base_in: int, hits_out: int, bas
     """Why a rate cannot be compared between group and rest; empty if it can.
 
     >>> from ald.notions import FNR
-    >>> undefined(FNR, 0, 0, 12, 40)
+    >>> explain_undefined(FNR, 0, 0, 12, 40)
     'the false negative rate is undefined in the group: no one there counts for it'
     """
     if isinstance(rate, Mean):

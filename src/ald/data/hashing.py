@@ -117,10 +117,10 @@ def row_hashes(data: AuditData, threads: int = 1) -> AnyArray:
         return data.hashes
     cells = _mixed(np.arange(data.n_cells, dtype=np.uint64) + np.uint64(_CELL))
     parts = [*zip(data.codes, map(value_hashes, data.attributes), strict=True), (data.cells, cells)]
-    return summed(parts, len(data.cells), threads)
+    return sum_hashes(parts, len(data.cells), threads)
 
 
-def summed(parts: Sequence[tuple[AnyArray, AnyArray]], rows: int, threads: int = 1) -> AnyArray:
+def sum_hashes(parts: Sequence[tuple[AnyArray, AnyArray]], rows: int, threads: int = 1) -> AnyArray:
     """The sum of one number per column: of codes, and of the numbers that they stand for."""
     out = np.zeros(rows, np.uint64)
     kernel = kernels.draw()

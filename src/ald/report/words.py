@@ -13,7 +13,7 @@ COLOURS = "Colours say which rate is higher, not whether that is good: a higher 
 def format_signed(value: float | None) -> str:
     """A difference of two rates in percentage points, with its sign.
 
-    >>> signed(-0.1994), signed(0.3781), signed(0.0), signed(None)
+    >>> format_signed(-0.1994), format_signed(0.3781), format_signed(0.0), format_signed(None)
     ('-19.9', '+37.8', '0.0', 'undefined')
     """
     if value is None:
@@ -104,7 +104,7 @@ def evidence(log10_p: float | None) -> str:
 def list_words(words: list[str]) -> str:
     """A list in words.
 
-    >>> joined(["a", "b", "c"])
+    >>> list_words(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
@@ -113,7 +113,7 @@ def list_words(words: list[str]) -> str:
 def shorten(text: str, length: int) -> str:
     """The text, with dots in its middle if it is longer than this.
 
-    >>> shortened("abcdefghij", 7)
+    >>> shorten("abcdefghij", 7)
     'abc…hij'
     """
     if len(text) <= length:

@@ -37,7 +37,7 @@ DIGITS = 12
 def round_reported(value: float) -> float | None:
     """The number as reported; None where it is undefined.
 
-    >>> rounded(0.1 + 0.2), rounded(float("nan"))
+    >>> round_reported(0.1 + 0.2), round_reported(float("nan"))
     (0.3, None)
     """
     return float(f"{value:.{DIGITS}g}") if isfinite(value) else None

@@ -89,7 +89,7 @@ def widen(exact: tuple[float, float], score: tuple[float, float]) -> tuple[float
 
     Taken at the observed margins, the exact interval does not know how much the margins themselves vary by chance.
 
-    >>> widened((0.01, 0.05), (-0.01, 0.06))
+    >>> widen((0.01, 0.05), (-0.01, 0.06))
     (0.01, 0.06)
     """
     low, high = min(exact[0], score[0]), max(exact[1], score[1])

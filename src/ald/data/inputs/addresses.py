@@ -32,7 +32,7 @@ def is_postgresql(address: str) -> bool:
 def spell_scheme(address: str) -> str:
     """The address with its scheme in small letters: drivers know no other.
 
-    >>> spelled("PostgreSQL://Ann@db.example/Loans")
+    >>> spell_scheme("PostgreSQL://Ann@db.example/Loans")
     'postgresql://Ann@db.example/Loans'
     """
     scheme, colon, rest = address.partition(":")
@@ -42,7 +42,7 @@ def spell_scheme(address: str) -> str:
 def mask_secrets(address: str) -> str:
     """An address without its secrets.
 
-    >>> masked("postgresql://ann:secret@db.example/loans?sslmode=require")
+    >>> mask_secrets("postgresql://ann:secret@db.example/loans?sslmode=require")
     'postgresql://ann:***@db.example/loans?sslmode=require'
     """
     scheme, _, rest = address.partition("://")

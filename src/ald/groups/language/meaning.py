@@ -67,7 +67,7 @@ def _statements(text: str) -> Sequence[Statement]:
 def find_mentioned(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The attributes that criteria are about, and the values that they name, without looking at any data.
 
-    >>> mentioned(["sex == 'F' and 30 < age <= 60"])
+    >>> find_mentioned(["sex == 'F' and 30 < age <= 60"])
     {'sex': ('F',), 'age': ('30', '60')}
     """
     named: dict[str, dict[str, None]] = {}
