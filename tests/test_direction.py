@@ -24,7 +24,7 @@ from tests.tables import decisions, people, public_data
 # What claims that some value, rate or group is good or bad.
 CLAIMS = re.compile(r"\b(favourable|unfavourable|better|worse|\w*advantage\w*|favou?rs|good outcome)\b", re.IGNORECASE)
 # Where it is denied that anybody said so.
-DENIED = "Nobody said whether a positive value is good for people."
+DENIED = "No favourable value was named, so nothing here is called better or worse."
 
 
 def plain(page: str) -> str:

@@ -74,7 +74,7 @@ def test_nothing_found() -> None:
     audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2), level=1e-12)
     assert audit.groups == ()
     assert "No significant disparity found." in str(audit)
-    assert "The smallest gap, in points, that the tests find in four of five cases" in unwrapped(str(audit))
+    assert "How large a gap must be, in points, for the tests to find it in four of five cases" in unwrapped(str(audit))
     assert "Smallest gap that would be found" in audit.to_markdown()
     assert len(audit.to_csv().splitlines()) == 1
 

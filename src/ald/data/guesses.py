@@ -23,7 +23,7 @@ _OUTCOME = frozenset((
 _PROTECTED = frozenset((
     "sex", "gender", "race", "ethnicity", "ethnic", "age", "religion", "disability", "disabled", "nationality",
     "marital", "married", "pregnant", "citizen", "citizenship", "colour", "color", "black", "hispanic", "female",
-    "male",
+    "male", "afam", "hispan", "latino", "asian", "white",
 ))  # fmt: skip
 _WEIGHTS = frozenset(("weight", "weights", "wt", "wts", "fnlwgt", "count", "counts", "freq", "frequency", "n"))
 _SPLIT = frozenset(("split", "half", "fold", "set", "partition", "sample"))

@@ -84,7 +84,7 @@ def _split(columns: Sequence[Heading], rows: Sequence[Sequence[Entry]], room: in
         return _width(visible(columns[k].header), [visible(row[k].text) for row in rows])
 
     while len(main) > 1 and sum(map(width, main)) + len(_GAP) * (len(main) - 1) > room:
-        least = max(main, key=lambda k: (not columns[k].is_main, not columns[k].is_short, width(k)))
+        least = max(main, key=lambda k: (*columns[k].leaves, width(k)))
         # Several rates stay together.
         rates = [k for k in main if columns[k].is_rates]
         gone = rates if least in rates else [least]

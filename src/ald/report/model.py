@@ -39,6 +39,11 @@ class Heading:
         return self.key.endswith("in / out")
 
     @property
+    def leaves(self) -> tuple[bool, bool, bool]:
+        """How soon the column leaves where there is little room: the larger, the sooner."""
+        return not self.is_main, self.key == "unadjusted gap", not self.is_short
+
+    @property
     def is_short(self) -> bool:
         """Whether the column's texts are short enough to stand in one line."""
         return self.key in ("people", "size_all", "psi", "ratio", "p_adjusted", "found again")

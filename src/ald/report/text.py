@@ -36,7 +36,7 @@ def first_screen(report: Report, width: int, *, brief: bool = False) -> Iterator
     yield filled(report.headline)
     if not brief:
         yield from (filled(note) for note in report.notes)
-        yield filled(" ".join(report.lead))
+        yield filled(" ".join((*report.lead, *_mind(report))))
     if report.giveaways is not None:
         yield section_text(report.giveaways, width)
     groups = lines_of(report.brief, width, numbered=True) if report.brief.rows else []
@@ -44,6 +44,13 @@ def first_screen(report: Report, width: int, *, brief: bool = False) -> Iterator
     yield "\n".join([filled(report.result), *groups, *note])
     for section in report.overview[: 1 if brief else None]:
         yield section_text(section, width)
+
+
+def _mind(report: Report) -> Iterator[str]:
+    """That there are warnings, said where nobody overlooks it."""
+    n = len(report.warnings)
+    if n:
+        yield f"Mind the {'warning' if n == 1 else f'{n:,} warnings'} below."
 
 
 def section_text(section: Section, width: int = _WIDTH) -> str:

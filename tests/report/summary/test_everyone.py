@@ -36,13 +36,24 @@ def first() -> Finding:
 
 
 def test_why_p_values_may_be_believed() -> None:
-    """One sentence says in how many shufflings something as strong appeared; with halves, who never was searched."""
-    said = "in 0 of 999 shufflings of the outcomes something as strong appeared"
-    assert said in audited().report().result
-    assert said in everyone.certainty(first()).lower()
+    """One sentence says how often shuffled outcomes had something as strong; with halves, who never was searched."""
+    assert "When the outcomes were shuffled at random 999 times, nothing as strong came up" in everyone.certainty(
+        first()
+    )
+    assert first().shuffled is not None
+    seen = [replace(first(), shuffled=replace(first().shuffled, as_strong=k)) for k in (1, 2)]
+    assert everyone.believed(seen[0]).endswith("shuffled at random 999 times, something as strong came up once")
+    assert everyone.believed(seen[1]).endswith("something as strong came up 2 times")
     halves = ald.audit(one_cell(1000), outcome="y")
     assert "that the search never saw" in halves.report().result
     assert "shuffl" not in str(halves)
+
+
+def test_where_a_group_ends_may_be_unclear() -> None:
+    """A group that fewer than half of the halves find again is said to be there, and its description to be unsure."""
+    assert first().shuffled is not None
+    said = [everyone.certainty(replace(first(), shuffled=replace(first().shuffled, found=k))) for k in (24, 25)]
+    assert ["exactly which people make up the group is not" in text for text in said] == [True, False]
 
 
 def test_bounds_are_written_as_bounds() -> None:

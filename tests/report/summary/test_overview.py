@@ -40,7 +40,22 @@ def test_many_attributes_are_folded() -> None:
     assert shown.more is not None
     assert len(shown.table.rows) == ATTRIBUTES
     assert len(shown.more.rows) == ATTRIBUTES + 5
-    assert shown.paragraphs[1] == "5 more attributes with smaller gaps are not among these."
+    assert shown.paragraphs[1] == "5 more attributes are not among these."
+
+
+def test_protected_attributes_are_on_the_first_screen() -> None:
+    """Attributes that laws protect, by their names, are shown however small their gaps, with several of their levels."""
+    rng = np.random.default_rng(1)
+    columns = {f"a{i}": rng.integers(0, 2, 400) for i in range(ATTRIBUTES + 5)}
+    columns |= {"race": np.array(["p", "q", "r"])[np.arange(400) % 3], "sex": np.array(["f", "m"])[np.arange(400) % 2]}
+    columns["y"] = (np.arange(400) // 6) % 2
+    shown = show_gaps(ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=1)))
+    assert shown is not None
+    assert shown.table is not None
+    told = [row[0].text for row in shown.table.rows]
+    assert len(told) == ATTRIBUTES
+    assert {"race = p", "race = q", "race = r"} < set(told)
+    assert len([text for text in told if text.startswith("sex")]) == 1
 
 
 def test_several_questions_are_told_apart() -> None:

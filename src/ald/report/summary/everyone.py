@@ -37,10 +37,11 @@ def believed(finding: Finding) -> str:
     told = finding.shuffled
     assert told is not None
     if told.claim == "combination":
-        seen = f"outcomes drawn {told.shuffles:,} times from the effects of each attribute by itself"
+        seen = f"outcomes were drawn {told.shuffles:,} times from the effects of each attribute by itself"
     else:
-        seen = f"{told.shuffles:,} shufflings of the outcomes"
-    return f"in {told.as_strong:,} of {seen} something as strong appeared"
+        seen = f"the outcomes were shuffled at random {told.shuffles:,} times"
+    times = "once" if told.as_strong == 1 else f"{told.as_strong:,} times"
+    return f"when {seen}, {f'something as strong came up {times}' if told.as_strong else 'nothing as strong came up'}"
 
 
 def result(audit: Audit) -> str:
@@ -50,8 +51,7 @@ def result(audit: Audit) -> str:
     level = f"({names}, level {audit.config.level:g})"
     if not audit.groups:
         return f"No group listed; all {people} were searched and tested {level}."
-    first = f": {'for the first of them ' if len(audit.groups) > 1 else ''}{believed(audit.groups[0])}"
-    return f"{count(len(audit.groups), 'group')} listed, searched and tested on all {people}{first} {level}."
+    return f"{count(len(audit.groups), 'group')} listed, searched and tested on all {people} {level}."
 
 
 def goes_on(audit: Audit) -> str:
@@ -128,6 +128,7 @@ def halves(finding: Finding) -> str:
 
 def certainty(finding: Finding) -> str:
     """How sure one can be, in sentences."""
+    assert finding.shuffled is not None
     found = halves(finding)
     said = believed(finding)
     both = together(finding)
@@ -136,6 +137,8 @@ def certainty(finding: Finding) -> str:
         lines.append(f"{both}.")
     if found:
         lines.append(f"{found[0].upper()}{found[1:]}.")
+        if 2 * finding.shuffled.found < finding.shuffled.halves:
+            lines.append("That outcomes differ around there is clear; exactly which people make up the group is not.")
     return " ".join(lines)
 
 

@@ -84,7 +84,7 @@ def _describe_outcomes(audit: Audit) -> str:
         )
     if all(config.favourable_of(outcome) is not None for outcome in config.outcomes or (None,)):
         return line
-    return f"{line} Nobody said whether a positive value is good for people."
+    return f"{line} No favourable value was named, so nothing here is called better or worse."
 
 
 def describe_method(audit: Audit) -> list[str]:
@@ -213,11 +213,18 @@ def _describe_named(finding: Finding, audit: Audit) -> str:
     )
 
 
+def _bounds(finding: Finding) -> str:
+    """The interval in brackets, after a space; empty where there is none."""
+    if None in finding.interval:
+        return ""
+    return f" ({confidence(finding.interval_level)} interval {interval(finding.interval)})"
+
+
 def _list_further(audit: Audit) -> list[str]:
     """The first significant groups that are not listed, a line each."""
     return [
         f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: "
-        f"{size_words(one.psi, len(one.parts) > 1)} ({confidence(one.interval_level)} interval "
-        f"{interval(one.interval)}), corrected {everyone.p_adjusted_words(one)} ({one.size:,} {unit_of(audit)})."
+        f"{size_words(one.psi, len(one.parts) > 1)}{_bounds(one)}, corrected {everyone.p_adjusted_words(one)} "
+        f"({one.size:,} {unit_of(audit)})."
         for one in audit.further(_FURTHER)
     ]

@@ -57,7 +57,7 @@ def show_giveaways(audit: Audit) -> Section | None:
         Heading(key="share", header="share"),
         Heading(key="psi", header=gap_head(all(len(notion.rates) > 1 for notion in audit.config.notions))),
         Heading(key="interval", header=f"{confidence(found[0].interval_level)} interval"),
-        Heading(key="rates", header="rates inside against outside", is_number=False),
+        Heading(key="rates", header="in / out", is_number=False),
         Heading(key="p_adjusted", header="adj. p"),
     )
     one = len(found) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ald.data.guesses import is_protected
 from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import question, unit_of
@@ -13,10 +14,12 @@ from ald.report.words import confidence, count, gap_points, interval, list_words
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
-    from ald.results.gaps import Gap
+    from ald.results.gaps import Gap, Gaps
 
-# Attributes on the first screen; the others follow where all levels are.
+# Lines on the first screen; the others follow where all levels are.
 ATTRIBUTES = 15
+# Of these at most so many levels of an attribute that laws protect: nobody should have to ask where it is.
+_PROTECTED = 4
 
 
 def show_gaps(audit: Audit) -> Section | None:
@@ -24,22 +27,39 @@ def show_gaps(audit: Audit) -> Section | None:
     gaps = audit.gaps
     if not gaps.rows:
         return None
-    first = gaps.largest()
-    left = len(first) - ATTRIBUTES
-    more = [f"{count(left, 'more attribute')} with smaller gaps {'is' if left == 1 else 'are'} not among these."]
-    whole = len(gaps) > min(len(first), ATTRIBUTES)
+    first = _choose_rows(gaps)
+    left = len(gaps.largest()) - len({row.attribute for row in first})
+    more = [f"{count(left, 'more attribute')} {'is' if left == 1 else 'are'} not among these."]
+    whole = len(gaps) > len(first)
     return Section(
         key="gaps",
         title="Every attribute by itself",
         paragraphs=(
             f"Of every attribute the level with the largest gap, against {compared_with(audit.config)}, on all "
-            f"{audit.data_summary.rows:,} {unit_of(audit)}, in points. The {confidence(gaps.interval_level)} intervals "
-            f"hold for {_all(gaps.compared)}; where one includes 0, the gap may be chance.",
+            f"{audit.data_summary.rows:,} {unit_of(audit)}, in points; gaps that chance does not explain come first. "
+            f"The {confidence(gaps.interval_level)} intervals hold for {_all(gaps.compared)}; where one includes 0, "
+            "the gap may be chance.",
             *(more if left > 0 else []),
         ),
-        table=_tabulate(first[:ATTRIBUTES], audit, "Largest gap of every attribute, in percentage points", whole=False),
+        table=_tabulate(first, audit, "Largest gap of every attribute, in percentage points", whole=False),
         more=_tabulate(gaps.rows, audit, _caption(audit), whole=True) if whole else None,
     )
+
+
+def _choose_rows(gaps: Gaps) -> tuple[Gap, ...]:
+    """The largest gap of every attribute, as many as fit; some levels more of those that laws protect, by their names.
+
+    Of two levels one is the mirror of the other.
+    """
+    levels: dict[str, list[Gap]] = {}
+    for row in {str(row.criterion): row for row in reversed(gaps.rows)}.values():
+        levels.setdefault(row.attribute, []).insert(0, row)
+    chosen = [rows[:1] for name, rows in levels.items() if is_protected(name)]
+    chosen += [rows[1:_PROTECTED] for name, rows in levels.items() if is_protected(name) and len(rows) > 2]
+    protected = [row for rows in chosen for row in rows][: ATTRIBUTES // 2]
+    others = [rows[0] for name, rows in levels.items() if not is_protected(name)]
+    shown = {id(row) for row in (*protected, *others[: ATTRIBUTES - len(protected)])}
+    return tuple(row for row in gaps.rows if id(row) in shown)
 
 
 def _all(comparisons: int) -> str:
@@ -114,12 +134,12 @@ def show_power(audit: Audit) -> Section | None:
         key="seen",
         title="What the audit could have seen",
         paragraphs=(
-            "The smallest gap, in points, that the tests find in four of five cases, had the search proposed exactly "
-            "this group; a smaller one may be there unseen.",
+            "How large a gap must be, in points, for the tests to find it in four of five cases, by the size of the "
+            "group. Smaller gaps may be there unseen.",
         ),
         table=Grid(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
     )
 
 
 def _least(psi: float | None) -> Entry:
-    return word("none") if psi is None else number(100 * psi, f"{float(gap_points(psi)):.1f}")
+    return word("too few") if psi is None else number(100 * psi, f"{float(gap_points(psi)):.1f}")

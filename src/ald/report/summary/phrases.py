@@ -83,8 +83,19 @@ def _range(name: str, condition: Interval) -> str:
     said = " and ".join([*([] if lower is None else [low]), *([] if upper is None else [high])])
     counts = condition.kind == "numeric" and _PLURAL.fullmatch(name) and not name.casefold().endswith(_SINGULAR)
     if counts:
-        return f"{said} {name}"
+        return f"more than one {_singular(name)}" if said == "more than 1" else f"{said} {name}"
     return f"{name} {said.replace('more than', 'above').replace('less than', 'below')}"
+
+
+def _singular(plural: str) -> str:
+    """One of the things that a plain English word counts.
+
+    >>> [_singular(word) for word in ("checks", "boxes", "liabilities")]
+    ['check', 'box', 'liability']
+    """
+    if plural.endswith("ies"):
+        return f"{plural[:-3]}y"
+    return plural[:-2] if plural.endswith(("xes", "ches", "shes", "sses", "zzes")) else plural[:-1]
 
 
 def compared_with(config: AuditConfig, finding: Finding | None = None) -> str:

@@ -231,6 +231,11 @@ def _make_rate_field(
     )
 
 
+def _crude(finding: Finding) -> str:
+    """The gap from everyone else, where psi is one among comparable people."""
+    return "" if finding.psi_crude is None else gap(finding.psi_crude, len(finding.parts) > 1).text
+
+
 def _ratio(finding: Finding) -> float | None:
     return next(iter(finding.ratios.values()))
 
@@ -245,6 +250,8 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
         fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)))
     fields.append(everything["psi"])
     fields.append(_make_text_field(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
+    if any(finding.psi_crude is not None for finding in audit.groups):
+        fields.append(_make_text_field("unadjusted gap", _crude))
     fields += [everything[key] for key in ("ratio", "p_adjusted") if key in everything]
     if audit.mode.is_everyone:
         fields += [everything[key] for key in ("psi_new", "stability")]
