@@ -24,7 +24,7 @@ from tests.tables import decisions, people, public_data
 # What claims that some value, rate or group is good or bad.
 CLAIMS = re.compile(r"\b(favourable|unfavourable|better|worse|\w*advantage\w*|favou?rs|good outcome)\b", re.IGNORECASE)
 # Where it is denied that anybody said so.
-DENIED = "No favourable value was named, so nothing here is called better or worse."
+DENIED = "Whether a positive value is good for people was not said."
 
 
 def plain(page: str) -> str:
@@ -94,7 +94,7 @@ def test_what_is_said_to_be_favourable_is_called_so() -> None:
         columns, outcome=["y", "member"], favourable={"member": True}, search=ald.Search(trees=3), groups=8
     )
     assert several.config.favourable == (None, "True")
-    assert "Outcomes: y, positive value: 1; member, favourable value: True. Nobody said" in " ".join(
+    assert "Outcomes: y, positive value: 1; member, favourable value: True. Whether a positive" in " ".join(
         str(several).split()
     )
 

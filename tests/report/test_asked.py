@@ -118,8 +118,8 @@ def test_several_outcomes_are_told_apart() -> None:
     rows = list(csv.DictReader(io.StringIO(audit.to_csv())))
     assert {row["outcome"] for row in rows} == {"y", "z"}
     assert (
-        "Outcomes: y, positive value: 1; z, positive value: 1. No favourable value was named, so nothing here is called "
-        "better or worse." in words(audit)
+        "Outcomes: y, positive value: 1; z, positive value: 1. Whether a positive value is good for people was not "
+        "said." in words(audit)
     )
 
 

@@ -37,9 +37,8 @@ def first() -> Finding:
 
 def test_why_p_values_may_be_believed() -> None:
     """One sentence says how often shuffled outcomes had something as strong; with halves, who never was searched."""
-    assert "When the outcomes were shuffled at random 999 times, nothing as strong came up" in everyone.certainty(
-        first()
-    )
+    nothing = "When the outcomes were shuffled at random 999 times, nothing as strong came up"
+    assert nothing in everyone.certainty(first())
     assert first().shuffled is not None
     seen = [replace(first(), shuffled=replace(first().shuffled, as_strong=k)) for k in (1, 2)]
     assert everyone.believed(seen[0]).endswith("shuffled at random 999 times, something as strong came up once")

@@ -44,7 +44,7 @@ def test_many_attributes_are_folded() -> None:
 
 
 def test_protected_attributes_are_on_the_first_screen() -> None:
-    """Attributes that laws protect, by their names, are shown however small their gaps, with several of their levels."""
+    """Attributes that laws protect, by their names, are there however small their gaps, with several levels."""
     rng = np.random.default_rng(1)
     columns = {f"a{i}": rng.integers(0, 2, 400) for i in range(ATTRIBUTES + 5)}
     columns |= {"race": np.array(["p", "q", "r"])[np.arange(400) % 3], "sex": np.array(["f", "m"])[np.arange(400) % 2]}

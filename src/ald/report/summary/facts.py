@@ -84,7 +84,7 @@ def _describe_outcomes(audit: Audit) -> str:
         )
     if all(config.favourable_of(outcome) is not None for outcome in config.outcomes or (None,)):
         return line
-    return f"{line} No favourable value was named, so nothing here is called better or worse."
+    return f"{line} Whether a positive value is good for people was not said."
 
 
 def describe_method(audit: Audit) -> list[str]:
