@@ -40,7 +40,7 @@ def test_why_p_values_may_be_believed() -> None:
     said = "in 0 of 999 shufflings of the outcomes something as strong appeared"
     assert said in audited().report().result
     assert said in everyone.certainty(first()).lower()
-    halves = ald.audit(one_cell(1000), outcome="y")
+    halves = ald.audit(one_cell(1000), outcome="y", split="random")
     assert "that the search never saw" in halves.report().result
     assert "shuffl" not in str(halves)
 
@@ -129,7 +129,7 @@ def test_settings_of_halves_and_trees_are_not_shown() -> None:
     settings = [[entry.text for entry in row] for row in audited().report().section("settings").table.rows]  # type: ignore[union-attr]
     assert ["split", "none"] in settings
     assert {"trees", "alpha", "fraction", "repeats", "adjust"}.isdisjoint(name for name, _ in settings)
-    halves = ald.audit(one_cell(1000), outcome="y").report().section("settings").table
+    halves = ald.audit(one_cell(1000), outcome="y", split="random").report().section("settings").table
     assert {"trees", "adjust"} <= {row[0].text for row in halves.rows}  # type: ignore[union-attr]
 
 
