@@ -61,7 +61,7 @@ def make(rows: int, attributes: int, values: int) -> AuditData:
 
 def audit(data: AuditData, search: str, trees: int) -> None:
     """Everything from halves to ranks."""
-    config = AuditConfig(notion="statistical parity", outcome="y", search=search, trees=trees)  # type: ignore[arg-type]
+    config = AuditConfig(notion="statistical parity", outcome="y", split="random", search=search, trees=trees)  # type: ignore[arg-type]
     halves_seed, forest_seed = seeds_of(config, 0)
     halves = LocalHalves.of(data, None, config, halves_seed, available_threads())
     grown = grow(halves, questions(config), config, forest_seed, say_nothing)

@@ -204,8 +204,8 @@ def test_fewest_rows() -> None:
     least = minimum_rows(GrowthRules())
     columns = {"g": ["a", "b"] * least, "y": [0, 1, 1, 0] * (least // 2)}
     with pytest.raises(ald.InputError):
-        ald.audit({name: values[: least - 1] for name, values in columns.items()}, outcome="y")
-    audit = ald.audit({name: values[:least] for name, values in columns.items()}, outcome="y")
+        ald.audit({name: values[: least - 1] for name, values in columns.items()}, outcome="y", split="random")
+    audit = ald.audit({name: values[:least] for name, values in columns.items()}, outcome="y", split="random")
     assert audit.data_summary.rows == least
 
 
@@ -432,7 +432,7 @@ def test_adult_beats_the_published_groups(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_also_never_names_the_complement() -> None:
     """What is reported beside a group shares people with it: its complement does not."""
-    audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", split="random")
     others = [other for finding in audit.groups for other in finding.also]
     assert others
     assert all(other.overlap > 0.3 for other in others)
@@ -505,7 +505,7 @@ def rare(n: int = 400) -> dict[str, np.ndarray]:
 )
 def test_nothing_tested_has_its_reason_as_a_warning(columns: Any, options: dict[str, Any], why: str) -> None:
     """Where no group could be tested, a warning says why; no report says that nothing was found."""
-    found = audit_flat(columns, outcome="y", **options)
+    found = audit_flat(columns, outcome="y", split="random", **options)
     assert found.n_tested == 0
     assert f"no group could be tested: {why}" in found.warnings
     tested = found.data_summary.rows_assess
@@ -530,7 +530,7 @@ def test_an_empty_search_is_said_whatever_the_design(options: dict[str, Any]) ->
     rng = np.random.default_rng(0)
     columns = {"place": rng.choice(["p", "q"], 400), "who": np.arange(400) // 2, "weight": rng.gamma(2.0, 1.0, 400)}
     columns |= {"sex": ["f"] * 10 + ["m"] * 390, "y": rng.integers(2, size=400)}
-    found = ald.audit(columns, outcome="y", attributes="sex", **options)
+    found = ald.audit(columns, outcome="y", attributes="sex", split="random", **options)
     assert found.n_candidates == 0
     assert any("no group could be tested: in the half that was searched" in warning for warning in found.warnings)
     assert "disparity found" not in str(found)
@@ -542,7 +542,7 @@ def test_each_question_without_a_test_has_its_reason() -> None:
     data = rare()
     found = ald.audit(
         {"sex": data["sex"], "p": data["y"], "t": data["z"]},
-        prediction="p", truth="t", notion=["equalized odds", "accuracy"], seed=3,
+        prediction="p", truth="t", notion=["equalized odds", "accuracy"], seed=3, split="random",
     )  # fmt: skip
     (warning,) = found.warnings
     assert warning.startswith("no group could be tested for equalized odds: ")

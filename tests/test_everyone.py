@@ -57,7 +57,7 @@ def test_nobody_is_kept_apart() -> None:
     again = Audit.from_json(audit.to_json())
     assert again == audit
     assert str(again) == str(audit)
-    halves = ald.audit(people(), outcome="y").to_dict()
+    halves = ald.audit(people(), outcome="y", split="random").to_dict()
     assert halves["mode"] == {"name": "halves"}
     assert all("shuffled" not in entry for entry in halves["candidates"])
 
@@ -198,11 +198,18 @@ def test_what_needs_halves_is_refused(options: dict[str, Any]) -> None:
 
 def test_nothing_to_test() -> None:
     """Where no group can be as large as it must be, nothing is tested, and a warning says why."""
-    columns = {name: column[:30] for name, column in people().items()}
+    columns = {name: column[:45] for name, column in people().items()}
     audit = ald.audit(columns, outcome="y", attributes=["a"], split="none")
     assert (audit.groups, audit.candidates) == ((), ())
     assert any("no group could be tested: no condition on one attribute gives" in line for line in audit.warnings)
     assert Audit.from_json(audit.to_json()) == audit
+
+
+def test_too_few_people() -> None:
+    """A group and everyone else need 20 people each: with fewer than both together an audit is refused."""
+    assert ald.audit({name: column[:40] for name, column in people().items()}, outcome="y").mode.is_everyone
+    with pytest.raises(ald.InputError, match="39 rows, too few to audit: at least 40 are needed"):
+        ald.audit({name: column[:39] for name, column in people().items()}, outcome="y")
 
 
 @pytest.mark.parametrize(
@@ -212,12 +219,18 @@ def test_nothing_to_test() -> None:
         ({"weights": ald.SurveyWeights("age")}, "survey_weights are given"),
         ({"threshold": 0.1}, "a threshold is given"),
         ({"reference": "a = p"}, "a reference is given"),
+        ({"ranking": "magnitude"}, "ranking is 'magnitude'"),
+        ({"split": ald.Split(fraction=0.4)}, "fraction says how large the halves are"),
+        ({"split": ald.Split(repeats=2)}, "repeats are halvings"),
         ({"search": "paper"}, "search is 'paper'"),
+        ({"search": "cart"}, "search is 'cart'"),
+        ({"search": ald.Search(trees=3)}, "trees say how the forest grows"),
+        ({"search": ald.Search(alpha=0.2)}, "alpha says how the forest grows"),
     ],
 )
 def test_auto_takes_halves_where_they_are_needed(options: dict[str, Any], reason: str) -> None:
     """The report and the document say why people were split."""
-    audit = ald.audit(people(), outcome="y", split="auto", **options)
+    audit = ald.audit(people(), outcome="y", **options)
     assert audit.mode == Mode(name="halves", reason=reason)
     assert audit.to_dict()["mode"] == {"name": "halves", "reason": reason}
     assert f"People are split into two halves at random: {reason}." in audit.report().facts
@@ -227,10 +240,11 @@ def test_auto_takes_halves_where_they_are_needed(options: dict[str, Any], reason
 def test_auto_goes_by_people_times_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to a fixed size everyone is searched and tested, above it people are split; nothing else decides."""
     columns = people()
-    small = ald.audit(columns, outcome="y", split="auto")
+    small = ald.audit(columns, outcome="y")
+    assert small.config.split == "auto"
     assert small.mode.is_everyone
     assert small.groups == ald.audit(columns, outcome="y", split="none").groups
     monkeypatch.setattr("ald.pipeline.EVERYONE", 3 * 900 - 1)
     large = ald.audit(columns, outcome="y", split="auto")
-    assert large.mode.reason == "900 people times 3 attributes are more than 2,699"
-    assert large.groups == ald.audit(columns, outcome="y").groups
+    assert large.mode.reason == "people times attributes are more than 2,699"
+    assert large.groups == ald.audit(columns, outcome="y", split="random").groups

@@ -52,7 +52,7 @@ def audit(
     named_groups: str | Criterion | Sequence[str | Criterion] = (),
     weights: str | SurveyWeights | None = None,
     cluster: str | None = None,
-    split: Any = "random",
+    split: Any = "auto",
     search: Literal["default", "leaves", "paper", "none"] | str | Search = "default",
     groups: int = 3,
     ranking: Literal["confidence", "magnitude"] = "confidence",
@@ -86,10 +86,12 @@ def audit(
         `ald.SurveyWeights(column)`: rates and tests then describe the population.
     cluster: a column that identifies the person, where people have several rows. Halves and samples are drawn by
         person, and tests do not treat the rows of one person as independent.
-    split: "random"; "none" searches and tests everyone, and compares what it finds with what it finds in shuffled
-        outcomes; "auto" does so with small data, and splits other data; `ald.Split(fraction=0.3, repeats=20)` for other
-        random halves, or many; a column with two values that says which rows are searched (the lower one) and which
-        ones test; or two data sets, such as (last_year, this_year), instead of `data`.
+    split: "none" searches and tests everyone, and compares what it finds with what it finds in shuffled outcomes;
+        "random" searches one half of the people and tests on the other; "auto" is "none" with up to 200,000 people
+        times attributes, and "random" with more, or where another option needs halves;
+        `ald.Split(fraction=0.3, repeats=20)` for other random halves, or many; a column with two values that says which
+        rows are searched (the lower one) and which ones test; or two data sets, such as (last_year, this_year), instead
+        of `data`.
     search: "default"; "leaves" tests every leaf of the forest instead of a few distinct groups; "paper" is the search
         of the 2023 paper, which also tests every leaf; "none" tests only `named_groups`; or the name of another system
         (docs/baselines.md). `ald.Search("paper", trees=25, alpha=0.1)` says how many trees to grow, and how deep.
@@ -237,7 +239,7 @@ def _source(options: Mapping[str, Any]) -> tuple[Source, str]:
         return Source(data=data, **{name: options[name] for name in READING}), split
     if not isinstance(split, Sequence) or len(split) != 2:
         raise SettingError(
-            'split must be "random", "none", "auto", ald.Split(...), the name of a column, or two data sets (for the '
+            'split must be "auto", "none", "random", ald.Split(...), the name of a column, or two data sets (for the '
             f"search, for the assessment), not {type(split).__name__}"
         )
     if data is not None:

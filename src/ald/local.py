@@ -53,6 +53,10 @@ class LocalRows:
         return partial(assess_gaps, count_in_memory(whole, config), asked, config, rows)
 
     @property
+    def size(self) -> int:
+        return self.summary.rows * len(self.summary.attributes)
+
+    @property
     def why_halves(self) -> str:
         return ""
 

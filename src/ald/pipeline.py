@@ -43,6 +43,7 @@ from ald.results.listed import listed_in_d1
 from ald.results.mode import HALVES, NAMED, Mode
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
+from ald.search.explore.scoring import smallest_group
 from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.search.pool import pool_note
 from ald.search.proposing import why_none
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from ald.remote.lazy import RemoteTable
 
 Progress = Callable[[str, float], None]
-# With split="auto" people are split from more people times attributes on.
+# With split="auto" people are split where people times attributes are more.
 EVERYONE = 200_000
 
 
@@ -92,10 +93,8 @@ def decide(rows: Rows, config: AuditConfig) -> Mode:
         return NAMED
     if config.split != "auto":
         return Mode(name="everyone") if config.split == "none" else HALVES
-    reason = config.why_halves or rows.why_halves
-    people, attributes = rows.summary.rows, len(rows.summary.attributes)
-    if not reason and people * attributes > EVERYONE:
-        reason = f"{people:,} people times {attributes:,} attributes are more than {EVERYONE:,}"
+    large = f"people times attributes are more than {EVERYONE:,}" if rows.size > EVERYONE else ""
+    reason = config.why_halves or large or rows.why_halves
     return Mode(name="halves", reason=reason) if reason else Mode(name="everyone")
 
 
@@ -163,7 +162,11 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
                     "audited: its members differ in that by definition"
                 )
     rules = GrowthRules(alpha=config.alpha)
-    least = minimum_rows(rules, config.fraction) if config.draws_halves else 1
+    least = 1
+    if config.draws_halves:
+        least = minimum_rows(rules, config.fraction)
+    elif config.searches and not config.has_own_split:
+        least = 2 * smallest_group(0)
     prepared = prepare(
         table,
         roles,

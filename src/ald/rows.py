@@ -48,6 +48,10 @@ class Rows(Protocol):
         """What tells every attribute's own gap on all rows, when somebody asks."""
 
     @property
+    def size(self) -> int:
+        """People times attributes, which is known before anyone is searched."""
+
+    @property
     def why_halves(self) -> str:
         """Why these rows can only be searched and tested in halves; empty if they need not be."""
 

@@ -355,7 +355,9 @@ class TestRows:
     def test_fewer_rows_than_a_tree_needs(self) -> None:
         """63 rows are too few, 64 are enough, and the error says so."""
         frame = pd.DataFrame(people())
-        refused("has 63 rows, too few to audit: a tree needs 64", InputError, frame[:63], outcome="y")
+        refused(
+            "has 63 rows, too few to audit: at least 64 are needed", InputError, frame[:63], outcome="y", split="random"
+        )
         assert ald.audit(frame[:64], outcome="y", search=ald.Search(trees=2)).data_summary.rows == 64
 
 

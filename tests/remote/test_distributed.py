@@ -37,7 +37,7 @@ def little_memory() -> Iterator[None]:
 @pytest.mark.parametrize(
     "options",
     [
-        {"outcome": "hired"},
+        {"outcome": "hired", "split": "random"},
         {"outcome": "hired", "search": "paper", "trees": 5},
         {"outcome": "hired", "search": "leaves", "trees": 5, "seed": 3, "fraction": 0.3},
         {"prediction": "hired", "truth": "able", "notion": ["equalized odds", "predictive parity"], "trees": 5},

@@ -47,7 +47,7 @@ def test_named_groups_have_a_line_each() -> None:
 
 def test_strata_are_shown_where_people_are_compared() -> None:
     """A line per stratum with both sides; strata in which the group has nobody are not shown."""
-    audit = audit_flat(load_berkeley(), given="department", given_in_criteria=True, **BERKELEY)
+    audit = audit_flat(load_berkeley(), given="department", given_in_criteria=True, split="random", **BERKELEY)
     text = words(audit)
     assert "department = A and gender = female, given department = A: selection 86.5% against 58.4% (+28.1)" in text
     assert "given department = B" not in text

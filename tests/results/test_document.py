@@ -171,7 +171,8 @@ def remove(document: dict[str, Any], place: tuple[Any, ...]) -> None:
 
 def test_missing_entries(document: dict[str, Any]) -> None:
     """Without any of its named entries a document is damaged, and says so."""
-    optional = {("version",), ("data", "rows_search"), ("data", "rows_assess"), ("notions", 0, "rates", 0, "base")}
+    optional = {("version",), ("mode", "reason"), ("data", "rows_search"), ("data", "rows_assess"),
+                ("notions", 0, "rates", 0, "base")}  # fmt: skip
     open_names = {"cells", "sides", "parts", "rates_inside", "rates_outside", "ratios", "part_intervals",
                   "counts_inside", "counts_outside"}  # fmt: skip
     places = [

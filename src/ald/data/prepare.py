@@ -153,8 +153,8 @@ def prepare(
     warnings = [*table.notes, *without, *([] if mean else against_note(table, roles)), *warnings]
     if total < minimum_rows:
         raise InputError(
-            f"{table.source} has {total:,} rows, too few to audit: a tree needs {minimum_rows:,} (a part of them is "
-            "set aside for testing, and each tree sees 0.632 of the rest)."
+            f"{table.source} has {total:,} rows, too few to audit: at least {minimum_rows:,} are needed to search "
+            "them, and to test what is found."
         )
     columns, left_out, hints = choose_columns(table, roles, lambda name: counts, total) if search else ([], [], [])
     warnings.extend(hints)

@@ -105,7 +105,7 @@ def _plain(group: Exceeding) -> dict[str, Any]:
 def judge(check: Check, *, today: date, progress: Callable[[str, float], None] | None = None) -> Verdict:
     """The verdict of a check on its data. today: the day on which accepted groups still have to hold."""
     options = {**check.options, "data": check.data, "level": check.level / 2, "progress": progress}
-    asked = read_request(_options(options))
+    asked = _in_halves(read_request(_options(options)))
     limit, query, threads = asked.memory_limit, asked.source.query, asked.source.threads
     if asked.config.split == "own":
         raise InputError("a check has one data set: name a column as the split")
@@ -148,6 +148,12 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
         power=power,
         audit=plain,
     )
+
+
+def _in_halves(asked: Request) -> Request:
+    """A limit is tested on people who did not suggest the group, and so is whatever is held against it."""
+    split = "random" if asked.config.split == "auto" else asked.config.split
+    return replace(asked, config=replace(asked.config, split=split))
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:

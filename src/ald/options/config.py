@@ -19,7 +19,8 @@ class AuditConfig:
 
     Several notions or outcomes are tuples; `favourable` is one value for all outcomes, or a tuple of one each, in which
     None was not said. `reference` and `named_groups` are groups in words. `split` is "random", "none" where everyone is
-    searched and tested, "auto" where the data decides, the name of a column, or "own" where two data sets were given.
+    searched and tested, "auto" where settings and data decide, the name of a column, or "own" where two data sets were
+    given.
     `search` is one of `SEARCHES`, or the name of another system.
     """
 
@@ -37,7 +38,7 @@ class AuditConfig:
     named_groups: tuple[str, ...] = ()
     survey_weights: str | None = None
     cluster: str | None = None
-    split: str = "random"
+    split: str = "auto"
     fraction: float = 0.5
     repeats: int = 1
     search: str = "default"
@@ -211,6 +212,7 @@ class AuditConfig:
     def why_halves(self) -> str:
         """What of the settings people must be split for, in words; empty if there is nothing."""
         asked = {
+            "the outcome is a number": self.mean is not None,
             "cluster is given": self.cluster is not None,
             "survey_weights are given": self.survey_weights is not None,
             "a threshold is given": self.threshold > 0,
@@ -219,6 +221,8 @@ class AuditConfig:
             "repeats are halvings": self.repeats > 1,
             "ranking is 'magnitude'": self.ranking != "confidence",
             f"search is {self.search!r}": self.search != "default",
+            "trees say how the forest grows": self.trees != AUDIT_OPTIONS["trees"].default,
+            "alpha says how the forest grows": self.alpha != AUDIT_OPTIONS["alpha"].default,
         }
         return next((why for why, so in asked.items() if so), "")
 

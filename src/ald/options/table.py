@@ -25,7 +25,7 @@ EVERYWHERE: tuple[Command, ...] = (*COUNTED, "look")
 
 SEARCHES = ("default", "leaves", "paper", "none")
 # What a split may be besides the name of a column and two data sets.
-SPLITS = ("random", "none", "auto")
+SPLITS = ("auto", "none", "random")
 DIRECTIONS = {"disadvantaged": -1, "both": 0, "advantaged": 1}
 
 # What a value of each form may be in a config file.
@@ -216,9 +216,10 @@ OPTIONS = (
            help="Column of survey weights: rates and tests then describe the population."),
     Option(key="cluster", form="name", part="design",
            help="Column that identifies the person, where people have several rows."),
-    Option(key="split", form="text", part="search", default="random",
-           help="random; none: search and test everyone, against shuffled outcomes; auto: none for small data; or a "
-           "column with two values: rows with the lower one are searched, the others are used for the tests."),
+    Option(key="split", form="text", part="search", default="auto",
+           help="none: search and test everyone, against shuffled outcomes; random: search one half, and test on the "
+           "other; auto: none with up to 200,000 people times attributes, else random; or a column with two values: "
+           "rows with the lower one are searched, the others are used for the tests."),
     Option(key="fraction", form="number", part="search", default=0.5, parameter="split", attribute="fraction",
            help="Share of the people used for the search."),
     Option(key="repeats", form="whole", part="search", default=1, parameter="split", attribute="repeats", least=1,

@@ -148,6 +148,11 @@ class RemoteRows:
         return partial(assess_gaps, counted, asked, self._config)
 
     @property
+    def size(self) -> int:
+        """With the rows that will be left out: they are not counted by themselves."""
+        return self._remote.rows * len(self._summary.attributes)
+
+    @property
     def why_halves(self) -> str:
         return "the rows stay where they are"
 

@@ -110,7 +110,8 @@ def run(scenario: str, n: int, respected: bool, seed: int) -> bool:
     if not respected:
         columns = {name: values for name, values in columns.items() if name not in options_of(options).values()}
         options = {}
-    return bool(audit(Source(data=columns, threads=1), outcome="y", seed=seed, **options).groups)
+    source = Source(data=columns, threads=1)
+    return bool(audit(source, outcome="y", split="random", seed=seed, **options).groups)
 
 
 def measure(scenario: str, runs: int, n: int, *, respected: bool, jobs: int | None = None) -> float:

@@ -57,8 +57,8 @@ SWEEPS = (
 NULLS = ((1, 0.0), (2, 0.0))
 
 LOCATION = (
-    "ald", "ald-paper", "subset-scan", "subset-scan-untested", "subset-scan-published", "instability-tree",
-    "instability-tree-published", "gerrymandering",
+    "ald", "ald-everyone", "ald-paper", "subset-scan", "subset-scan-untested", "subset-scan-published",
+    "instability-tree", "instability-tree-published", "gerrymandering",
 )  # fmt: skip
 VARIANTS = ("ald", "ald-paper", "ctree", "chaid", "cart", "random-forest")
 

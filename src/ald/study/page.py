@@ -118,9 +118,9 @@ _REFERENCE = (
 )
 _COUNTED = (
     "People and p are those of all rows where groups are counted (Pearson's chi2; for two error rates Fisher's "
-    "method), and those of the half that tests where ALD lists them (p is corrected). For a later group of ALD, psi is "
-    "that within the strata of the groups before it, and crude psi compares it with everyone else. The paper gives "
-    "shares, and p below 0.001 for every group."
+    "method), and where ALD lists them those of the half that tests, or of everyone if nobody was kept apart (p is "
+    "corrected). For a later group of ALD, psi is that within the strata of the groups before it, and crude psi "
+    "compares it with everyone else. The paper gives shares, and p below 0.001 for every group."
 )
 
 _ENOUGH = 100

@@ -1,6 +1,7 @@
 """The compared systems on one synthetic data set: what each lists, and whether that locates the disparity.
 
 "tested": the system searches on D1, what it proposes is tested on D2, and at most three significant groups are listed.
+"everyone": ALD searches and tests everyone, against shuffled outcomes.
 "as published", "untested": the system sees all of the data, nothing is tested, and its first three groups count.
 """
 
@@ -110,7 +111,8 @@ def _true_groups(task: Task, data: AuditData) -> list[BoolArray]:
 COMPARED = {
     system.key: system
     for system in (
-        Compared(key="ald", label="ALD", run=_audit),
+        Compared(key="ald", label="ALD", run=partial(_audit, split="random")),
+        Compared(key="ald-everyone", label="ALD (everyone)", run=partial(_audit, split="none")),
         # The reference lists its first three groups whether significant or not.
         Compared(key="ald-paper", label="ALD (paper's settings, untested list)", run=partial(_audit, search="paper",
                  level=1.0), is_tested=False),

@@ -46,7 +46,7 @@ _REFUSED = {
     "reference": "rest",
     "direction": "both",
     "threshold": 0.0,
-    "split": "random",
+    "split": "auto",
     "repeats": 1,
 }
 

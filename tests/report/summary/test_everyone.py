@@ -43,7 +43,7 @@ def test_why_p_values_may_be_believed() -> None:
     seen = [replace(first(), shuffled=replace(first().shuffled, as_strong=k)) for k in (1, 2)]
     assert everyone.believed(seen[0]).endswith("shuffled at random 999 times, something as strong came up once")
     assert everyone.believed(seen[1]).endswith("something as strong came up 2 times")
-    halves = ald.audit(one_cell(1000), outcome="y")
+    halves = ald.audit(one_cell(1000), outcome="y", split="random")
     assert "that the search never saw" in halves.report().result
     assert "shuffl" not in str(halves)
 
@@ -139,7 +139,7 @@ def test_settings_of_halves_and_trees_are_not_shown() -> None:
     settings = [[entry.text for entry in row] for row in audited().report().section("settings").table.rows]  # type: ignore[union-attr]
     assert ["split", "none"] in settings
     assert {"trees", "alpha", "fraction", "repeats", "adjust"}.isdisjoint(name for name, _ in settings)
-    halves = ald.audit(one_cell(1000), outcome="y").report().section("settings").table
+    halves = ald.audit(one_cell(1000), outcome="y", split="random").report().section("settings").table
     assert {"trees", "adjust"} <= {row[0].text for row in halves.rows}  # type: ignore[union-attr]
 
 

@@ -13,7 +13,7 @@ from tests.tables import decisions, people
 
 @pytest.fixture(scope="module")
 def berkeley() -> Audit:
-    return ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    return ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", split="random")
 
 
 def test_every_attribute_has_its_largest_gap(berkeley: Audit) -> None:

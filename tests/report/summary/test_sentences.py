@@ -25,7 +25,7 @@ from tests.tables import decisions, people
 
 @pytest.fixture(scope="module")
 def berkeley() -> Audit:
-    return ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
+    return ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", split="random")
 
 
 def classified(notion: str | Notion, **options: Any) -> Audit:
@@ -59,7 +59,7 @@ def test_certainty(berkeley: Audit) -> None:
     assert certainty(berkeley.groups[0], berkeley) == (
         "The evidence for a disparity is very strong: corrected p < 0.001."
     )
-    other = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", seed=6)
+    other = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes", seed=6, split="random")
     assert certainty(other.groups[2], other) == "The evidence for a disparity is moderate: corrected p = 0.048."
 
 
