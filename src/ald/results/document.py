@@ -240,7 +240,7 @@ DOCUMENT: dict[str, Any] = {
     "significant": [PEOPLE],
 }
 # What only audits on halves have, and only those on everyone.
-OFHALVES: dict[str, Any] = {
+OF_HALVES: dict[str, Any] = {
     "data": HALVES,
     "forest": _FOREST,
     "details": {"trees": [_TREE]},
@@ -453,7 +453,7 @@ def _check_mode(document: dict[str, Any], mode: Mode) -> None:
                 check_shape(entry[key], shape, f"{place}{key}.")
         if "shuffled" not in entry:
             check_shape(entry, _OF_TREES, place)
-    check_shape(document, OF_EVERYONE if mode.is_everyone else OFHALVES)
+    check_shape(document, OF_EVERYONE if mode.is_everyone else OF_HALVES)
 
 
 def _refuse(constant: str) -> None:

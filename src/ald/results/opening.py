@@ -6,7 +6,6 @@ import json
 
 from ald.results.audit import Audit
 from ald.results.comparison import Comparison
-from ald.results.reported import Reported
 from ald.results.watch import Watch
 
 _KINDS: dict[str | None, type[Audit] | type[Comparison] | type[Watch]] = {
@@ -16,7 +15,7 @@ _KINDS: dict[str | None, type[Audit] | type[Comparison] | type[Watch]] = {
 }
 
 
-def open_document(text: str | bytes) -> Reported:
+def open_document(text: str | bytes) -> Audit | Comparison | Watch:
     """The audit, comparison or watch that wrote the document."""
     try:
         document = json.loads(text)

@@ -302,12 +302,20 @@ def _difference(look: Change, level: float, share: int) -> Difference | None:
 
 def _as_reported(look: Change) -> Change:
     """A look in the numbers that documents have, so that what is read back is what was found."""
-    numbers = {key: value for key, value in vars(look).items() if key != "after" and np.isfinite(value)}
-    return replace(look, **{key: _rounded(value) for key, value in numbers.items()})
+    return Change(
+        after=look.after,
+        statistic=_rounded(look.statistic),
+        critical=_rounded(look.critical),
+        before=_rounded(look.before),
+        change=_rounded(look.change),
+        error=_rounded(look.error),
+    )
 
 
 def _rounded(value: float) -> float:
-    return round_reported(value) or 0.0
+    """The number as documents have it; what is undefined or infinite stays so."""
+    found = round_reported(value)
+    return float(value) if found is None else found
 
 
 def take_looks(tables: Tables, looks: Looks) -> Iterator[Change]:
