@@ -1,4 +1,4 @@
-"""Writes docs/schema.json, and the same for comparisons and watches: JSON Schemas of the shapes by which documents are read.
+"""Writes docs/schema.json, and the same for comparisons and watches: JSON Schemas of the shapes of documents.
 
 Run it after a change of these: .venv/bin/python docs/generate_schema.py
 """
