@@ -1,4 +1,4 @@
-"""Writes docs/schema.json, the JSON Schema of the document, from the shapes by which it is read.
+"""Writes docs/schema.json, and the same for comparisons and watches: JSON Schemas of the shapes of documents.
 
 Run it after a change of these: .venv/bin/python docs/generate_schema.py
 """
@@ -7,23 +7,35 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from ald.results.comparison import COMPARISON
 from ald.results.document import DOCUMENT, OF_EVERYONE, OF_HALVES
 from ald.results.shapes import json_schema
+from ald.results.watch import WATCH
 
-PAGE = Path(__file__).with_name("schema.json")
+HERE = Path(__file__).parent
 
 
-def generated() -> str:
-    """The schema as text."""
+def generated() -> dict[str, str]:
+    """The schemas as texts, by the names of their files."""
+    either = {"anyOf": [json_schema(one) for one in (OF_HALVES, OF_EVERYONE)]}
+    return {
+        "schema.json": _write("an audit", json_schema(DOCUMENT) | either),
+        "comparison.schema.json": _write("a comparison", json_schema(COMPARISON)),
+        "watch.schema.json": _write("a watch", json_schema(WATCH)),
+    }
+
+
+def _write(of: str, schema: dict[str, Any]) -> str:
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "The document of an audit by ALD, schema 1",
+        "title": f"The document of {of} by ALD, schema 1",
         "description": "What a reader relies on; docs/schema.md says what it means, and other keys may be there too.",
     }
-    either = {"anyOf": [json_schema(one) for one in (OF_HALVES, OF_EVERYONE)]}
-    return json.dumps(head | json_schema(DOCUMENT) | either, indent=1, ensure_ascii=True) + "\n"
+    return json.dumps(head | schema, indent=1, ensure_ascii=True) + "\n"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(generated(), encoding="utf-8")
+    for name, text in generated().items():
+        (HERE / name).write_text(text, encoding="utf-8")

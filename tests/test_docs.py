@@ -24,6 +24,8 @@ import ald
 from ald.cli.main import cli
 from ald.cli.options import read_config
 from ald.options.table import OPTIONS, Option
+from tests.results.test_comparison import scored
+from tests.watching.test_watching import decisions as watched
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -277,3 +279,14 @@ def test_every_key_of_the_document_is_documented() -> None:
     for audit in audits:
         assert audit.groups
         assert set(keys(audit.to_dict(), keyed)) - page == set()
+
+
+def test_every_key_of_comparisons_and_watches_is_documented() -> None:
+    """docs/schema.md names every key of their documents."""
+    results = [
+        ald.compare(scored(2000), predictions=["old", "new"], truth="repaid"),
+        ald.watch(watched(n=60), by="month", named_groups="sex = f", outcome="approved"),
+    ]
+    page = set(inline(read(ROOT / "docs" / "schema.md")))
+    for result in results:
+        assert set(keys(result.to_dict(), frozenset({"overall", "cells"}))) - page == set()

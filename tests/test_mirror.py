@@ -26,6 +26,7 @@ ELSEWHERE = {
     "groups/language/meaning.py": "groups/test_language.py",
     "groups/language/syntax.py": "groups/test_language.py",
     "groups/language/tokens.py": "groups/test_language.py",
+    "report/pictures/charts.py": "report/pictures/test_pictures.py",
     "report/pictures/curve.py": "report/pictures/test_pictures.py",
     "report/pictures/groups.py": "report/pictures/test_pictures.py",
     "report/pictures/tree.py": "report/pictures/test_pictures.py",

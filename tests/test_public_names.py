@@ -13,8 +13,8 @@ import ald
 PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
     "Finding", "Given", "InputError", "Interval", "Levels", "Look", "Notion", "Rate", "Search", "SettingError",
-    "Source", "Split", "SurveyWeights", "__version__", "audit", "audit_model", "compare", "datasets", "log_audit",
-    "look", "profile", "source",
+    "Source", "Split", "SurveyWeights", "Watch", "__version__", "audit", "audit_model", "compare", "datasets",
+    "log_audit", "look", "profile", "source", "watch",
 }  # fmt: skip
 
 

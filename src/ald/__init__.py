@@ -14,7 +14,7 @@ from ald._core.version import __version__
 if TYPE_CHECKING:
     from ald import datasets
     from ald.auditing import audit, profile
-    from ald.comparison.comparing import Comparison, compare
+    from ald.comparison.comparing import compare
     from ald.errors import AldError, ColumnError, CriterionError, InputError, SettingError
     from ald.groups.criterion import Criterion, Interval, Levels
     from ald.integrations.mlflow import log_audit
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from ald.options import AuditConfig
     from ald.options.objects import Given, Search, Source, Split, SurveyWeights, source
     from ald.results.audit import Audit
+    from ald.results.comparison import Comparison
     from ald.results.finding import Finding
     from ald.results.look import Look
+    from ald.results.watch import Watch
+    from ald.watching.watching import watch
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
 _HOMES = {
@@ -34,7 +37,7 @@ _HOMES = {
     "Audit": "ald.results.audit",
     "AuditConfig": "ald.options",
     "ColumnError": "ald.errors",
-    "Comparison": "ald.comparison.comparing",
+    "Comparison": "ald.results.comparison",
     "Criterion": "ald.groups.criterion",
     "CriterionError": "ald.errors",
     "Finding": "ald.results.finding",
@@ -50,6 +53,7 @@ _HOMES = {
     "Source": "ald.options.objects",
     "Split": "ald.options.objects",
     "SurveyWeights": "ald.options.objects",
+    "Watch": "ald.results.watch",
     "audit": "ald.auditing",
     "audit_model": "ald.models",
     "compare": "ald.comparison.comparing",
@@ -58,6 +62,7 @@ _HOMES = {
     "look": "ald.looking",
     "profile": "ald.auditing",
     "source": "ald.options.objects",
+    "watch": "ald.watching.watching",
 }
 
 __all__ = [
@@ -82,6 +87,7 @@ __all__ = [
     "Source",
     "Split",
     "SurveyWeights",
+    "Watch",
     "__version__",
     "audit",
     "audit_model",
@@ -91,6 +97,7 @@ __all__ = [
     "look",
     "profile",
     "source",
+    "watch",
 ]
 
 

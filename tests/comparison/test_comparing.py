@@ -18,6 +18,7 @@ from ald.comparison.instability_tree import paired_response
 from ald.data.prepare import Roles
 from ald.datasets import load_adult
 from ald.groups.tree import CodedCondition
+from ald.report.words import format_signed
 from tests.tables import public_data, write_csv
 
 Columns = dict[str, Any]
@@ -81,7 +82,7 @@ def test_significant_groups_beyond_the_list_are_said() -> None:
     assert json.loads(first.to_json())["significant"] == n
     said = f"{n - 1} groups more are significant, but the list ends after 1: groups={n} (--groups {n}) lists all."
     for text in (str(first), first.to_markdown()):
-        assert said in text
+        assert said in " ".join(text.split())
     assert "the list ends" not in str(whole) + whole.to_markdown()
 
 
@@ -139,7 +140,7 @@ def test_renderings_say_the_same() -> None:
     assert compared(columns, notion="predictive equality").to_json() == found.to_json()
     document = json.loads(found.to_json())
     words = document["groups"][0]["criterion"]
-    change = f"{found.groups[0].rates[0].change:+.3f}"
+    change = format_signed(found.groups[0].rates[0].change)
     for text in (str(found), found.to_markdown()):
         assert words in text
         assert change in text
@@ -190,14 +191,13 @@ def test_wrong_settings(options: Any, message: str) -> None:
 
 
 def test_command(tmp_path: Any) -> None:
-    """`ald compare` prints what the function finds, as text, JSON or Markdown."""
+    """`ald compare` prints what the function finds, as JSON or Markdown."""
     columns = models()
     path = write_csv(tmp_path / "scores.csv", columns)
     options = ["compare", str(path), "--prediction", "old", "--prediction", "new", "--truth", "y"]
     options += ["--notion", "predictive equality"]
-    expected = compared(columns, notion="predictive equality")
+    expected = compared(str(path), notion="predictive equality")
     for format_, text in (
-        ("text", f"{expected}\n"),
         ("json", expected.to_json()),
         ("markdown", expected.to_markdown()),
     ):
@@ -210,9 +210,8 @@ def test_command(tmp_path: Any) -> None:
     assert written.exit_code == 0
     assert (tmp_path / "change.md").read_text("utf-8") == expected.to_markdown()
     assert (tmp_path / "change.json").read_text("utf-8") == expected.to_json()
-    for refused in ("change.csv", "change.png", "scores.csv"):
-        result = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / refused)])
-        assert isinstance(result.exception, ald.SettingError)
+    result = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / "change.png")])
+    assert isinstance(result.exception, ald.SettingError)
     narrow = CliRunner().invoke(cli, [*options, "--attributes", "age"])
     assert "sex" not in narrow.output
 

@@ -97,6 +97,17 @@ def test_the_signature_of_compare() -> None:
         assert parameters[key].default in (option.default, inspect.Parameter.empty)
 
 
+def test_the_signature_of_watch() -> None:
+    """`ald.watch` has what only it has in its signature; its other options are those of an audit."""
+    own = {key: option for key, option in of_command("watch").items() if option.commands == ("watch",)}
+    parameters = inspect.signature(ald.watch).parameters
+    assert set(parameters) == {"data", *own, "options"}
+    for key, option in own.items():
+        assert parameters[key].default in (option.default, inspect.Parameter.empty)
+    assert literals(ald.watch, "every") == set(own["every"].choices)
+    assert set(of_command("watch")) - set(own) <= set(AUDIT_OPTIONS)
+
+
 def test_settings() -> None:
     """The checked settings are the options that decide the result, with their defaults, in their order."""
     decisive = {key: option for key, option in AUDIT_OPTIONS.items() if option.in_document}
@@ -113,7 +124,7 @@ def test_documents() -> None:
     assert list(config) == [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
 
 
-@pytest.mark.parametrize("command", ["audit", "profile", "compare"])
+@pytest.mark.parametrize("command", ["audit", "profile", "watch", "compare"])
 def test_the_command_line(command: Any) -> None:
     """A command has every option of the table that says so, by its flag, and the keys are its names."""
     params = {param.name: param for param in cli.commands[command].params if isinstance(param, click.Option)}
@@ -125,7 +136,7 @@ def test_the_command_line(command: Any) -> None:
 
 def test_names_are_unique() -> None:
     """No command has a key twice, so that none hides another."""
-    for command in ("audit", "profile", "compare"):
+    for command in ("audit", "profile", "watch", "compare"):
         keys = [option.key for option in OPTIONS if command in option.commands]
         assert len(set(keys)) == len(keys)
 

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import ald
+from tests.results.test_comparison import scored
 from tests.tables import decisions, hostile, people
+from tests.watching.test_watching import decisions as watched
 
 # How a report begins.
 VERDICT = re.compile("People with |Of those with |No significant disparity found.")
@@ -60,10 +62,14 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "hostile": ald.audit(hostile(HOSTILE, HOSTILE), outcome="y", search=ald.Search(trees=3)),
     }
     assert [len(audit.groups) > 0 for audit in audits.values()] == [True, True, True, True, False, True]
+    others = {
+        "comparison": ald.compare(scored(), predictions=["old", "new"], truth="repaid"),
+        "watch": ald.watch(watched(0.3, n=200), by="month", named_groups=["sex = f", "region = n"], outcome="approved"),
+    }
     folder = tmp_path_factory.mktemp("reports")
-    for name, audit in audits.items():
-        audit.save(folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in audits}
+    for name, result in (audits | others).items():
+        result.save(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in audits | others}
 
 
 def several() -> dict[str, Any]:
@@ -100,6 +106,20 @@ def open_page(browser: Any, reports: dict[str, Path]) -> Iterator[Any]:
     assert troubles == []
 
 
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("name", ["comparison", "watch"])
+def test_reports_of_other_results(open_page: Any, name: str, viewport: Any) -> None:
+    """Comparisons and watches have one picture in sight, tables that sort, and never scroll sideways."""
+    page = open_page(name, viewport=viewport)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.locator("svg:visible").count() == 1
+    assert page.locator("#groups").count() == 1
+    if viewport is NARROW:  # where tables are lists
+        return
+    page.locator(".ranking thead th button").first.click()
+    assert page.locator(".ranking th[aria-sort]").count() == 1
+
+
 def allowed(requested: str, page: str) -> bool:
     return requested == page or requested.startswith(("data:,", "blob:"))
 
@@ -121,7 +141,7 @@ def test_it_opens(open_page: Any, name: str, scheme: str, viewport: Any) -> None
     assert ground == ("rgb(247, 247, 245)" if scheme == "light" else "rgb(15, 20, 25)")
 
 
-@EVERY
+@pytest.mark.parametrize("name", ["outcome", "odds", "nothing", "hostile", "comparison", "watch"])
 @pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", NARROW)], ids=["wide light", "narrow dark"])
 def test_accessibility(open_page: Any, name: str, scheme: str, viewport: Any) -> None:
     """axe-core finds nothing, with everything opened that can be opened."""

@@ -13,8 +13,12 @@ import pytest
 
 import ald
 from ald import InputError
+from ald.results.comparison import COMPARISON
 from ald.results.document import DOCUMENT
 from ald.results.shapes import COMPUTED, PEOPLE, SHARE, Within, check_shape, json_schema
+from ald.results.watch import WATCH
+from tests.results.test_comparison import scored
+from tests.watching.test_watching import decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -69,11 +73,27 @@ def test_as_json_schema() -> None:
     assert json_schema((NoneType, {"a": str}))["anyOf"][0] == {"type": "null"}
 
 
-def test_the_published_schema() -> None:
-    """docs/schema.json is the schema of the shapes by which documents are read."""
+def test_the_published_schemas() -> None:
+    """The schemas in docs/ are those of the shapes by which documents of every kind are read."""
     generated = runpy.run_path(str(DOCS / "generate_schema.py"))["generated"]()
-    assert (DOCS / "schema.json").read_text(encoding="utf-8") == generated
-    assert set(DOCUMENT) == set(json.loads(generated)["required"])
+    shapes = {"schema.json": DOCUMENT, "comparison.schema.json": COMPARISON, "watch.schema.json": WATCH}
+    assert set(generated) == set(shapes)
+    for name, text in generated.items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text
+        assert set(shapes[name]) == set(json.loads(text)["required"])
+
+
+@pytest.mark.parametrize("kind", ["comparison", "watch"])
+def test_comparisons_and_watches_fit_theirs(kind: str) -> None:
+    """A validator of JSON Schema takes the documents of comparisons and watches."""
+    jsonschema = pytest.importorskip("jsonschema")
+    results = {
+        "comparison": lambda: ald.compare(scored(2000), predictions=["old", "new"], truth="repaid"),
+        "watch": lambda: ald.watch(decisions(n=60), by="month", named_groups="sex = f", outcome="approved"),
+    }
+    schema = json.loads((DOCS / f"{kind}.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(results[kind]().to_dict(), schema)
 
 
 def test_documents_fit_it() -> None:

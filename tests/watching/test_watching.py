@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import ald
 from ald.errors import InputError, SettingError
@@ -29,7 +30,7 @@ def decisions(change: float = 0.0, n: int = 600, seed: int = 1) -> pd.DataFrame:
 def test_windows_have_the_gaps_of_a_plain_count() -> None:
     """People, rates and gap of every window are those of a group-by, with the interval of a named group's audit."""
     data = decisions()
-    (found,) = watch(data, by="month", groups="sex = f", outcome="approved").watched
+    (found,) = watch(data, by="month", named_groups="sex = f", outcome="approved").watched
     assert [gap.window for gap in found.gaps] == [str(month) for month in MONTHS]
     for gap, month in zip(found.gaps, MONTHS, strict=True):
         own = data[data["month"] == month]
@@ -44,12 +45,12 @@ def test_windows_have_the_gaps_of_a_plain_count() -> None:
 
 def test_a_change_raises_an_alarm_and_is_dated() -> None:
     """A gap that widens by 30 points is noticed, and the month of the change is named; without a change nothing is."""
-    found = watch(decisions(0.3), by="month", groups="sex = f", outcome="approved")
+    found = watch(decisions(0.3), by="month", named_groups="sex = f", outcome="approved")
     (alarm,) = found.alarms
     assert alarm.changed == "2025-09"
     assert alarm.alarm is not None
     assert "2025-09" <= alarm.alarm <= "2025-11"
-    assert watch(decisions(), by="month", groups="sex = f", outcome="approved").alarms == ()
+    assert watch(decisions(), by="month", named_groups="sex = f", outcome="approved").alarms == ()
 
 
 def test_the_first_window_suggests_groups_and_is_watched_no_more() -> None:
@@ -64,16 +65,16 @@ def test_the_first_window_suggests_groups_and_is_watched_no_more() -> None:
 def test_an_earlier_audit_says_what_to_watch() -> None:
     """The listed groups of an audit are watched in every window."""
     audit = ald.audit(decisions(seed=2).drop(columns="month"), outcome="approved")
-    found = watch(decisions(), by="month", groups=audit, outcome="approved")
+    found = watch(decisions(), by="month", first=audit, outcome="approved")
     assert [one.criterion for one in found.watched] == [one.criterion for one in audit.groups]
     assert len(found.windows) == len(MONTHS)
 
 
 def test_two_periods_are_two_windows() -> None:
-    """One planned look at two values of a column is the test whether a gap changed between two periods."""
+    """Two values of a column are two periods: the difference of the gaps, its interval, and the z test of it."""
     data = decisions(0.3)
     data["period"] = np.where(data["month"] >= "2025-09-01", "b after", "a before")
-    found = watch(data.drop(columns="month"), by="period", every="value", looks=1, groups="sex = f", outcome="approved")
+    found = watch(data.drop(columns="month"), by="period", every="value", named_groups="sex = f", outcome="approved")
     (one,) = found.watched
     (look,) = one.looks
     sides = [
@@ -81,9 +82,29 @@ def test_two_periods_are_two_windows() -> None:
     ]
     gaps = [sides[0].mean() - sides[1].mean(), sides[2].mean() - sides[3].mean()]
     error = np.sqrt(sum(side.var(ddof=0) / len(side) for side in sides))
+    assert found.looks == 1
     assert look.change == pytest.approx(gaps[1] - gaps[0])
     assert look.statistic == pytest.approx(abs(look.change) / error, rel=0.03)
     assert one.alarm == "b after"
+    assert one.difference is not None
+    assert one.difference.change == pytest.approx(gaps[1] - gaps[0])
+    reach = stats.norm.isf(0.025) * error
+    assert one.difference.interval == pytest.approx((look.change - reach, look.change + reach), abs=0.003)
+    assert one.difference.log10_p == pytest.approx(np.log10(2) + stats.norm.logsf(look.statistic) / np.log(10))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_alarm_of_two_periods_is_a_small_p(seed: int) -> None:
+    """Between two periods an alarm, a corrected p at most the level, and an interval without 0 are one thing."""
+    data = decisions(n=60, seed=seed)
+    data["month"] = np.where(data["month"] >= "2025-09-01", "b", "a")
+    found = watch(
+        data, by="month", every="value", named_groups=["sex = f", "region = n"], outcome="approved", level=0.4
+    )
+    for one in found.watched:
+        assert one.difference is not None
+        low, high = one.difference.interval
+        assert (one.alarm is not None) == (one.difference.p_adjusted <= 0.4) == (not low <= 0 <= high)
 
 
 def test_legitimate_factors_make_strata_within_windows() -> None:
@@ -93,7 +114,7 @@ def test_legitimate_factors_make_strata_within_windows() -> None:
     data["job"] = np.where(rng.random(len(data)) < np.where(data["sex"] == "f", 0.8, 0.2), "a", "b")
     data["approved"] = (rng.random(len(data)) < np.where(data["job"] == "a", 0.3, 0.7)).astype(int)
     crude, within = (
-        watch(data, by="month", groups="sex = f", outcome="approved", **options).watched[0].gaps
+        watch(data, by="month", named_groups="sex = f", outcome="approved", **options).watched[0].gaps
         for options in ({}, {"given": "job"})
     )
     assert all(gap.gap is not None and gap.gap < -0.1 for gap in crude)
@@ -104,18 +125,29 @@ def test_every_rate_is_watched() -> None:
     """Several rates of predictions are watched each, and share the level."""
     data = decisions().rename(columns={"approved": "predicted"})
     data["true"] = np.random.default_rng(4).integers(0, 2, len(data))
-    found = watch(data, by="month", groups="sex = f", prediction="predicted", truth="true", notion="equalized odds")
-    assert [one.rate for one in found.watched] == ["fpr", "fnr"]
+    found = watch(
+        data, by="month", named_groups="sex = f", prediction="predicted", truth="true", notion="equalized odds"
+    )
+    assert [one.rate.key for one in found.watched] == ["fpr", "fnr"]
+
+
+def test_settings_of_audits_say_what_is_watched() -> None:
+    """Groups of an earlier audit and named ones are watched together, each once."""
+    audit = ald.audit(decisions(seed=2).drop(columns="month"), outcome="approved")
+    both = watch(decisions(), by="month", first=audit, named_groups=["region = n", "sex = f"], outcome="approved")
+    listed = [one.criterion for one in audit.groups]
+    assert [one.criterion for one in both.watched][: len(listed)] == listed
+    assert {str(one.criterion) for one in both.watched} == {*map(str, listed), "region = n", "sex = f"}
 
 
 def test_the_document_is_plain() -> None:
     """JSON has windows, gaps and looks; the same data gives the same bytes, whatever the order of its rows."""
     data = decisions(n=60)
-    found = watch(data, by="month", groups="sex = f", outcome="approved")
+    found = watch(data, by="month", named_groups="sex = f", outcome="approved")
     document = json.loads(found.to_json())
     assert document["windows"] == [str(month) for month in MONTHS]
     assert len(document["watched"][0]["looks"]) == len(MONTHS) - 1
-    again = watch(data.sample(frac=1, random_state=1), by="month", groups="sex = f", outcome="approved")
+    again = watch(data.sample(frac=1, random_state=1), by="month", named_groups="sex = f", outcome="approved")
     assert again.to_json() == found.to_json()
 
 
@@ -123,7 +155,7 @@ def test_rows_without_a_date_are_left_out_and_counted() -> None:
     """They are in no window, and a warning says how many."""
     data = decisions(n=60)
     data.loc[data.index[:5], "month"] = pd.NaT
-    found = watch(data, by="month", groups="sex = f", outcome="approved")
+    found = watch(data, by="month", named_groups="sex = f", outcome="approved")
     assert any("5 rows without a value of 'month' are left out" in warning for warning in found.warnings)
 
 
@@ -132,16 +164,18 @@ def test_rows_without_a_date_are_left_out_and_counted() -> None:
     [
         ({"looks": 3}, "there are 14 windows and so 13 looks, and 3 were planned"),
         ({"looks": 0}, "looks must be a whole number"),
-        ({"every": "year", "groups": None}, "needs two windows at least|lists no group to watch"),
+        ({"every": "year", "named_groups": ()}, "needs two windows at least|lists no group to watch"),
+        ({"every": "moth"}, "unknown every 'moth'. Did you mean 'month'"),
         ({"cluster": "region"}, "cluster is not supported where groups are watched"),
-        ({"named_groups": "sex = f"}, "named by groups=..., not by named_groups"),
+        ({"split": "region"}, "split is one of random, none, auto"),
+        ({"first": "audit.json"}, "first must be an audit"),
         ({"colour": 1}, "ald.watch has no option 'colour'"),
         ({"by": "approved"}, "says when: it cannot have another role"),
-        ({"groups": []}, "there is no group to watch"),
+        ({"by": 3}, "by must be the name of a column"),
     ],
 )
 def test_what_cannot_be_watched(options: dict[str, Any], message: str) -> None:
     """Every refusal says what was found and what helps."""
-    settings = {"by": "month", "groups": "sex = f", "outcome": "approved"} | options
+    settings = {"by": "month", "named_groups": "sex = f", "outcome": "approved"} | options
     with pytest.raises((InputError, SettingError), match=message):
         watch(decisions(n=60), **settings)

@@ -6,19 +6,27 @@ from typing import Any
 
 import click
 
-from ald.cli.files import check_kept
-from ald.cli.options import format_option, parse_options, table_options
+from ald.cli.files import check_outputs, from_stdin
+from ald.cli.options import output_options, parse_options, read_config, table_options
+from ald.cli.terminal import show
 from ald.errors import SettingError
 from ald.options.table import READING
 
 
 @click.command()
 @click.argument("file", type=click.Path())
-@table_options("compare", required=("predictions", "truth"))
-@format_option(("text", "json", "markdown"))
-@click.option("-o", "--output", multiple=True, type=click.Path(),
-              help="Also write the report; its ending is the format: .json, .md, .txt. May be repeated.")  # fmt: skip
-def compare(file: str, format_: str, output: tuple[str, ...], **options: Any) -> None:
+@table_options("compare")
+@output_options
+def compare(
+    file: str,
+    config: str | None,
+    format_: str,
+    output: tuple[str, ...],
+    title: str | None,
+    notes: str | None,
+    date: str | None,
+    **options: Any,
+) -> None:
     """Compare two models on the people of FILE: which groups gain or lose when the first is replaced?
 
     \b
@@ -26,20 +34,15 @@ def compare(file: str, format_: str, output: tuple[str, ...], **options: Any) ->
     """
     from ald.comparison.comparing import compare as run
     from ald.options.objects import Source
-    from ald.report.files import check_target, format_of
-    from ald.report.whole import write_whole
+    from ald.report.identity import identify
+    from ald.results.comparison import Comparison
 
-    endings = {"json": "json", "md": "markdown", "markdown": "markdown", "txt": "text"}
-    for path in output:
-        check_target(path)
-        if format_of(path) not in endings:
-            raise SettingError(f"a comparison is written as .json, .md or .txt, not as {path!r}")
-        check_kept(path, file, "data")
-    settings = parse_options("compare", options)
+    identity = identify(title or Comparison.TITLE, notes, date)
+    settings = read_config(config, "compare") | parse_options("compare", options)
+    for key, flag in (("predictions", "--prediction"), ("truth", "--truth")):
+        if key not in settings:
+            raise SettingError(f"missing option {flag!r}: two models' predictions and the truth are compared")
     reading = {key: settings.pop(key) for key in READING if key in settings}
-    found = run(Source(data=file, **reading), **settings)
-    renderers = {"text": lambda: f"{found}\n", "json": found.to_json, "markdown": found.to_markdown}
-    for path in output:
-        write_whole(path, renderers[endings[format_of(path)]]().encode())
-        click.echo(f"Wrote {path}", err=True)
-    click.echo(renderers[format_](), nl=False)
+    with from_stdin(file) as data:
+        check_outputs(output, [data])
+        show(run(Source(data=data, **reading), **settings), format_, output, identity)

@@ -42,7 +42,7 @@ def output_options(function: Decorated) -> Decorated:
 def identity_options(function: Decorated) -> Decorated:
     """Which report this is: no options of the audit."""
     return _decorator([
-        click.option("--title", metavar="TEXT", help="Title of the reports.  [default: Audit for disparities]"),
+        click.option("--title", metavar="TEXT", help="Title of the reports."),
         click.option("--notes", metavar="TEXT", help="The auditor's own notes in the reports."),
         click.option("--date", metavar="DAY", help="Day of the reports, such as 2026-11-30.  [default: that of "
                      "SOURCE_DATE_EPOCH, or today]"),

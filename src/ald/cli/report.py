@@ -28,7 +28,7 @@ from ald.errors import InputError
 )
 @identity_options
 def report(document: str, output: tuple[str, ...], data: str | None, **identity: Any) -> None:
-    """Write reports of an earlier audit from its JSON DOCUMENT.
+    """Write reports of an earlier audit, comparison or watch from its JSON DOCUMENT.
 
     \b
     ald audit decisions.csv --outcome approved --output audit.json
@@ -40,16 +40,16 @@ def report(document: str, output: tuple[str, ...], data: str | None, **identity:
     from ald.groups.criterion import visible
     from ald.report.files import check_targets, write_report
     from ald.report.identity import identify
-    from ald.results.audit import Audit
+    from ald.results.opening import open_document
 
     check_targets(output)
-    told = identify(**identity)
     for path in output:
         check_kept(path, document, "document")
     for source in (document, data):
         if source is not None and not os.path.isfile(source):
             raise InputError(f"there is no file {source!r}")
-    result = Audit.from_json(read_side_file(document, "document", LONGEST_DOCUMENT))
+    result = open_document(read_side_file(document, "document", LONGEST_DOCUMENT))
+    told = identify(identity["title"] or result.TITLE, identity["notes"], identity["date"])
     if data is not None:
         result = replace(result, input_name=os.path.basename(data), input_sha256=sha256(data))
     for path in output:

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from ald.report.identity import Identity
-    from ald.results.audit import Audit
+    from ald.results.reported import Reported
 
 
 def tell(said: str | Callable[[], object]) -> None:
@@ -54,23 +54,22 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
         yield update
 
 
-def show(result: Audit, format_: str | None, output: tuple[str, ...], identity: Identity) -> None:
+def show(result: Reported, format_: str | None, output: tuple[str, ...], identity: Identity) -> None:
     """Writes the reports, and prints the result in a format, if there is one."""
     from ald.groups.criterion import visible
     from ald.report.files import write_report
     from ald.report.markdown import to_markdown
-    from ald.report.summary.report import summarise
     from ald.report.terminal import print_report
 
     for path in output:
         write_report(result, path, identity)
         tell(f"Wrote {visible(path)}")
     if format_ == "table":
-        print_report(summarise(result, identity))
+        print_report(result.summarise(identity))
     elif format_ is not None:
         texts: dict[str, Callable[[], str]] = {
             "json": result.to_json,
             "csv": result.to_csv,
-            "markdown": partial(to_markdown, summarise(result, identity)),
+            "markdown": partial(to_markdown, result.summarise(identity)),
         }
         click.echo(texts[format_](), nl=False)

@@ -8,9 +8,9 @@ Test and interval are of one number: the mean response of a group less that of e
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +21,8 @@ from ald._core.spelling import either_spelling
 from ald.comparison.conditional_tree import Response
 from ald.comparison.instability_tree import paired_response, where_difference_changes
 from ald.data.coded import AuditData, merge
-from ald.data.columns import from_levels
+from ald.data.columns import as_word, from_levels
+from ald.data.inputs.fingerprint import note_file
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
@@ -29,210 +30,17 @@ from ald.data.outcomes import favourable_rows, known_outcomes
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
 from ald.errors import SettingError, shown
-from ald.groups.criterion import Criterion, visible
 from ald.groups.membership import count_members
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCriterion
-from ald.groups.wording import readable
 from ald.notions import CELLS, Notion, RateCounter, get_notion
 from ald.options.config import AuditConfig
 from ald.options.objects import Source
 from ald.options.table import of_command, several
-from ald.report.summary.sentences import LIMITATION
+from ald.results.comparison import ChangedGroup, Comparison, RateChange
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import combine_bonferroni, combine_fisher, round_reported
 from ald.statistics.paired import Pairs, Sample
-
-
-@dataclass(frozen=True, kw_only=True)
-class RateChange:
-    """A rate of both models inside and outside a group; the gap is inside minus outside, the change its difference.
-
-    interval: the changes that the score test does not reject.
-    """
-
-    rate: str
-    first_inside: float
-    first_outside: float
-    second_inside: float
-    second_outside: float
-    interval: tuple[float, float]
-
-    @property
-    def gap_first(self) -> float:
-        return self.first_inside - self.first_outside
-
-    @property
-    def gap_second(self) -> float:
-        return self.second_inside - self.second_outside
-
-    @property
-    def change(self) -> float:
-        return self.gap_second - self.gap_first
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangedGroup:
-    """A group whose gap changed: sizes, rates, the change (mean absolute change of several rates) and how sure it is.
-
-    statistic: of the score test, the largest of several rates; p-values as natural logarithms too.
-    """
-
-    criterion: Criterion
-    size: int
-    share: float
-    change: float
-    rates: tuple[RateChange, ...]
-    statistic: float
-    log_p: float
-    log_p_adjusted: float
-
-    @property
-    def p_adjusted(self) -> float:
-        return float(np.exp(self.log_p_adjusted))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates.
-
-    confidence: of the intervals, which allows for the significant groups having been picked from those tested.
-    n_significant: how many of the tested groups are significant, listed or not.
-    """
-
-    first: str
-    second: str
-    truth: str
-    notion: Notion
-    level: float
-    confidence: float
-    data_summary: DataSummary
-    overall: Mapping[str, tuple[float, float]]
-    groups: tuple[ChangedGroup, ...]
-    tested: tuple[ChangedGroup, ...]
-    n_significant: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "truth": self.truth,
-            "notion": self.notion.name,
-            "level": self.level,
-            "confidence": round_reported(self.confidence),
-            "rows": self.data_summary.rows,
-            "rows_search": self.data_summary.rows_search,
-            "rows_assess": self.data_summary.rows_assess,
-            "warnings": list(self.data_summary.warnings),
-            "overall": {key: [round_reported(value) for value in pair] for key, pair in self.overall.items()},
-            "significant": self.n_significant,
-            "groups": [_plain(group) for group in self.groups],
-            "tested": [_plain(group) for group in self.tested],
-            "limitation": LIMITATION,
-        }
-
-    def to_json(self) -> str:
-        """The comparison as JSON. Same comparison, same bytes."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-    def to_markdown(self) -> str:
-        """The comparison as a Markdown report."""
-        lines = [f"# {visible(self._headline())}", ""]
-        if self.groups:
-            lines += ["| group | people | rate | first model's gap | second model's gap | change | interval | adj. p |",
-                      "|---|--:|---|--:|--:|--:|--:|--:|"]  # fmt: skip
-            for group in self.groups:
-                words = visible(readable(group.criterion)).replace("|", "\\|")
-                for i, rate in enumerate(group.rates):
-                    start = (words, f"{group.size:,} ({group.share:.1%})") if i == 0 else ("", "")
-                    end = _p(group.p_adjusted) if i == 0 else ""
-                    numbers = (f"{value:+.3f}" for value in (rate.gap_first, rate.gap_second, rate.change))
-                    lines.append(f"| {' | '.join((*start, rate.rate, *numbers, _interval(rate), end))} |")
-            lines.append("")
-        return "\n".join([*lines, *(f"{visible(fact)}\n" for fact in self._facts())])
-
-    def __str__(self) -> str:
-        lines = [visible(self._headline()), ""]
-        for i, group in enumerate(self.groups, 1):
-            lines.append(f"{i}. {visible(readable(group.criterion))}: {group.size:,} people ({group.share:.1%}), "
-                         f"adj. p {_p(group.p_adjusted)}")  # fmt: skip
-            for rate in group.rates:
-                lines.append(
-                    f"   {rate.rate}: inside {rate.first_inside:.3f} -> {rate.second_inside:.3f}, outside "
-                    f"{rate.first_outside:.3f} -> {rate.second_outside:.3f}; gap {rate.gap_first:+.3f} -> "
-                    f"{rate.gap_second:+.3f}, change {rate.change:+.3f} ({_interval(rate)})"
-                )
-        return "\n".join([*lines, *([""] if self.groups else []), *map(visible, self._facts())])
-
-    def _headline(self) -> str:
-        n = len(self.groups)
-        what = f"{_count(n)} whose gap changes" if n else "No group with a significant change found"
-        return f"{what} when {self.first!r} is replaced by {self.second!r} ({self.notion.name})"
-
-    def _of_intervals(self) -> str:
-        how = f"Intervals of the change have confidence {self.confidence:.2%}"
-        if self.n_significant < len(self.tested):
-            how += f", which allows for {self.n_significant} of {len(self.tested)} tested groups being significant"
-        if len(self.notion.rates) == 1:
-            return f"{how}. They hold the changes that the score test does not reject."
-        return (
-            f"{how}, all rates of a group together. Those of single rates can hold 0 where the rates together do not."
-        )
-
-    def _further(self) -> str:
-        """How many significant groups are not listed, and how to see them; empty if all are listed."""
-        more = self.n_significant - len(self.groups)
-        if not more:
-            return ""
-        return (
-            f"{_count(more)} more {'is' if more == 1 else 'are'} significant, but the list ends after "
-            f"{len(self.groups)}: groups={self.n_significant} (--groups {self.n_significant}) lists all."
-        )
-
-    def _facts(self) -> list[str]:
-        summary = self.data_summary
-        overall = ", ".join(f"{key} {a:.3f} -> {b:.3f}" for key, (a, b) in self.overall.items())
-        return [
-            f"{summary.rows:,} people: searched in {summary.rows_search:,}, tested on {summary.rows_assess:,}; "
-            f"{_count(len(self.tested))} tested. Overall: {overall}.",
-            *([self._further()] if self._further() else []),
-            *([self._of_intervals()] if self.groups else []),
-            *(f"Warning: {warning}" for warning in summary.warnings),
-            LIMITATION,
-        ]
-
-
-def _count(groups: int) -> str:
-    return f"{groups} group{'' if groups == 1 else 's'}"
-
-
-def _interval(rate: RateChange) -> str:
-    return f"{rate.interval[0]:+.3f} to {rate.interval[1]:+.3f}"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _plain(group: ChangedGroup) -> dict[str, Any]:
-    rates = [
-        {name: round_reported(value) if isinstance(value, float) else value for name, value in asdict(rate).items()}
-        | {"interval": [round_reported(end) for end in rate.interval]}
-        | {name: round_reported(getattr(rate, name)) for name in ("gap_first", "gap_second", "change")}
-        for rate in group.rates
-    ]
-    return {
-        "criterion": str(group.criterion),
-        "conditions": group.criterion.to_list(),
-        "size": group.size,
-        "share": round_reported(group.share),
-        "change": round_reported(group.change),
-        "rates": rates,
-        "statistic": round_reported(group.statistic),
-        "log10_p": round_reported(group.log_p / np.log(10)),
-        "log10_p_adjusted": round_reported(group.log_p_adjusted / np.log(10)),
-    }
 
 
 @either_spelling
@@ -276,11 +84,13 @@ def compare(
         options[key].check_form(value)
     notion = get_notion(notion)
     response = paired_response(notion.rates)
-    AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level, adjust=adjust,
-                seed=seed)  # fmt: skip
+    config = AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level,
+                         favourable=None if favourable is None else as_word(favourable), adjust=adjust,
+                         seed=seed)  # fmt: skip
     source = data if isinstance(data, Source) else Source(data=data)
     roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=source.kinds,
                   attributes=None if attributes is None else several(attributes))  # fmt: skip
+    file = note_file(source.data)
     paired, summary = _pair(source, roles, second)
     d1, d2 = paired.halves(np.random.default_rng(seed))
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
@@ -290,17 +100,16 @@ def compare(
     everyone = d2.cell_counts()
     overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
     return Comparison(
-        first=first,
+        config=config,
         second=second,
-        truth=truth,
-        notion=notion,
-        level=level,
-        confidence=confidence,
+        confidence=_rounded(confidence),
         data_summary=replace(summary, rows_search=d1.total, rows_assess=d2.total),
         overall=overall,
         groups=tuple(significant[:groups]),
         tested=tuple(tested),
         n_significant=len(significant),
+        input_name=None if file is None else os.path.basename(file.path),
+        input_sha256=None if file is None else file.sha256(),
     )
 
 
@@ -393,7 +202,7 @@ def _assess_groups(
     out = []
     for i in order:
         changes = tuple(
-            _rate_change(inside[i], everyone - inside[i], r, notion, (float(low[i, r]), float(high[i, r])))
+            _rate_change(inside[i], everyone - inside[i], r, notion, (_rounded(low[i, r]), _rounded(high[i, r])))
             for r in range(len(notion.rates))
         )
         values = np.array([change.change for change in changes])
@@ -401,12 +210,12 @@ def _assess_groups(
             ChangedGroup(
                 criterion=decode(criteria[i], data.attributes),
                 size=int(inside[i].sum()),
-                share=float(inside[i].sum() / everyone.sum()),
-                change=float(notion.psi(values[:, None])[0]),
+                share=_rounded(inside[i].sum() / everyone.sum()),
+                change=_rounded(notion.psi(values[:, None])[0]),
                 rates=changes,
-                statistic=float(pairs.statistic[i].max()),
-                log_p=float(log_p[i]),
-                log_p_adjusted=float(adjusted[i]),
+                statistic=_rounded(pairs.statistic[i].max()),
+                log_p=_rounded_log(log_p[i]),
+                log_p_adjusted=_rounded_log(adjusted[i]),
             )
         )
     return out, 1 - wide
@@ -421,7 +230,9 @@ def _samples(counts: IntArray, response: Response) -> Sample:
 def _rate_change(
     inside: IntArray, outside: IntArray, rate: int, notion: Notion, interval: tuple[float, float]
 ) -> RateChange:
-    (first_in, second_in), (first_out, second_out) = (_both(counts, rate, notion) for counts in (inside, outside))
+    (first_in, second_in), (first_out, second_out) = (
+        [_rounded(value) for value in _both(counts, rate, notion)] for counts in (inside, outside)
+    )
     return RateChange(
         rate=notion.rates[rate].key,
         first_inside=first_in,
@@ -430,3 +241,14 @@ def _rate_change(
         second_outside=second_out,
         interval=interval,
     )
+
+
+def _rounded(value: float) -> float:
+    """The number as documents have it, so that what is read back is what was found."""
+    found = round_reported(value)
+    return float("nan") if found is None else found
+
+
+def _rounded_log(log_p: float) -> float:
+    """The same of a natural logarithm, of which documents have the decimal one."""
+    return _rounded(log_p / np.log(10)) * float(np.log(10))

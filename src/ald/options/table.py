@@ -1,8 +1,8 @@
 """The one table of options.
 
 The command line, the keys of config files, the settings in reports and in the JSON document, and the checks of choices
-and bounds are made from it. The signatures of `ald.audit` and `ald.compare` are written out; tests hold them against
-the table.
+and bounds are made from it. The signatures of `ald.audit`, `ald.watch` and `ald.compare` are written out; tests hold
+them against the table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from ald.errors import SettingError, nearest, shown
 # number, flag. pairs: from columns to words. value: whatever a column holds. object: for Python alone.
 Form = Literal["text", "name", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
 Part = Literal["data", "question", "design", "search", "result", "run"]
-Command = Literal["audit", "profile", "compare", "look"]
+Command = Literal["audit", "profile", "watch", "compare", "look"]
 
 AUDITS: tuple[Command, ...] = ("audit", "profile")
-COUNTED: tuple[Command, ...] = (*AUDITS, "compare")
+# Where groups of an audit are watched.
+WATCHED: tuple[Command, ...] = (*AUDITS, "watch")
+COUNTED: tuple[Command, ...] = (*WATCHED, "compare")
 EVERYWHERE: tuple[Command, ...] = (*COUNTED, "look")
 
 SEARCHES = ("default", "leaves", "paper", "none")
@@ -170,34 +172,35 @@ OPTIONS = (
            help="Kind of a column: numeric, nominal, boolean, ordinal, date or datetime; or its levels in order, as in "
            "'size=S<M<L'."),
     Option(key="attributes_from", form="text", part="data", parameter="data", attribute="attributes_from",
-           metavar="FILE", in_document=False,
+           metavar="FILE", commands=WATCHED, in_document=False,
            help="File with further attributes, whose rows are matched with those of the data by --on."),
-    Option(key="on", form="text", part="data", parameter="data", attribute="on", metavar="COLUMN", in_document=False,
+    Option(key="on", form="text", part="data", parameter="data", attribute="on", metavar="COLUMN",
+           commands=WATCHED, in_document=False,
            help="Column that the data and --attributes-from share."),
-    Option(key="outcome", form="texts", part="question", commands=(*AUDITS, "look"),
+    Option(key="outcome", form="texts", part="question", commands=(*WATCHED, "look"),
            help="Column to audit. May be repeated."),
     Option(key="favourable", form="value", part="question", metavar="VALUE", commands=EVERYWHERE,
            help="The value that is good for people. With 0/1 and true/false, only --direction needs it. For several "
            "outcomes: OUTCOME=VALUE, repeated."),
-    Option(key="prediction", form="name", part="question", commands=(*AUDITS, "look"),
+    Option(key="prediction", form="name", part="question", commands=(*WATCHED, "look"),
            help="Column of predictions; use it with --truth, instead of --outcome. The favourable value counts as "
            "positive; without one, 1 or true."),
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
            help="Column with a model's predictions. Give it twice, the model in use first."),
     Option(key="truth", form="name", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
-    Option(key="notion", form="texts", part="question", default="statistical parity",
+    Option(key="notion", form="texts", part="question", default="statistical parity", commands=WATCHED,
            help="Fairness notion; `ald notions` lists them. May be repeated."),
     Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
            help="Fairness notion; `ald notions` lists them."),
     Option(key="attributes", form="names", part="data", commands=COUNTED, in_document=False,
            help="Columns that may describe groups, separated by commas. May be repeated.  [default: others]"),
-    Option(key="exclude", form="names", part="data", default=(), in_document=False,
+    Option(key="exclude", form="names", part="data", default=(), commands=WATCHED, in_document=False,
            help="Columns to leave out, separated by commas. May be repeated."),
-    Option(key="given", form="names", part="design", default=(), attribute="columns",
+    Option(key="given", form="names", part="design", default=(), attribute="columns", commands=WATCHED,
            help="Legitimate factors, separated by commas: people are compared with others who share them. May be "
            "repeated."),
     Option(key="given_bins", form="whole", part="design", parameter="given", attribute="bins", least=2,
-           most=1000, why="strata need people",
+           most=1000, why="strata need people", commands=WATCHED,
            help="Number of classes that numeric factors are cut into."),
     Option(key="given_in_criteria", form="flag", part="design", default=False, parameter="given",
            attribute="in_criteria", help="Let legitimate factors describe groups, too."),
@@ -209,7 +212,7 @@ OPTIONS = (
     Option(key="threshold", form="number", part="design", default=0.0, ends="[)",
            help="Largest acceptable |psi|."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
-           help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
+           commands=WATCHED, help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
     Option(key="weights", form="name", part="data", attribute="counts", commands=COUNTED, in_document=False,
            help="Column with the number of people that a row stands for."),
     Option(key="survey_weights", form="name", part="design", parameter="weights", attribute="column",
@@ -245,6 +248,19 @@ OPTIONS = (
     Option(key="seed", form="whole", part="search", default=0, commands=COUNTED,
            help="Seed of all random numbers: same seed, same result."),
     Option(key="progress", form="object", part="run", commands=(), in_document=False),
+    Option(key="by", form="name", part="question", metavar="COLUMN", commands=("watch",), in_document=False,
+           help="Column of dates, along which groups are watched."),
+    Option(key="every", form="text", part="question", default="month",
+           choices=("day", "week", "month", "quarter", "year", "value"), commands=("watch",), in_document=False,
+           help="How long a window is: day, week, month, quarter or year; or value, for one per value of the column, "
+           "such as two periods."),
+    Option(key="first", form="text", part="question", metavar="AUDIT", commands=("watch",), in_document=False,
+           help="JSON document of an earlier audit, whose listed groups are watched.  [default: an audit of the first "
+           "window, unless groups are named]"),
+    Option(key="looks", form="whole", part="design", least=1, most=10_000, why="nobody looks as often",
+           commands=("watch",), in_document=False,
+           help="How many looks are planned, all windows to come included: the level is shared out among them.  "
+           "[default: 24; for --every value as many as there are]"),
     Option(key="columns", form="pairs", part="question", flag="--column", metavar="ROLE=COLUMN",
            commands=("profile",), in_document=False,
            help="Column for a category of the profile: sex=COLUMN, race=COLUMN. May be repeated."),

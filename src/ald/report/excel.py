@@ -53,9 +53,10 @@ def to_excel(report: Report) -> bytes:
     with xlsxwriter.Workbook(out, options) as workbook:
         workbook.set_properties({"title": report.title, "created": datetime(*report.day.timetuple()[:3])})
         writer = _Writer(workbook)
-        writer.sheet("Summary", ["", "audit"], _summary(report), widths=[14, 100])
+        writer.sheet("Summary", ["", report.subject], _summary(report), widths=[14, 100])
         writer.sheet("Findings", *_records(report.records))
-        writer.sheet("Candidates", *_records(report.candidates))
+        if report.candidates.columns:
+            writer.sheet("Candidates", *_records(report.candidates))
         sections = (*([] if report.giveaways is None else [report.giveaways]), *report.overview, *report.sections)
         for section in sections:
             table = section.more or section.table
@@ -144,7 +145,7 @@ def _summary(report: Report) -> list[tuple[str, Value]]:
 
 def _records(records: Records) -> tuple[list[str], list[list[Value]]]:
     """One row per finding with all its numbers, as far as a sheet goes."""
-    interval = next(column.header for column in records.columns if column.key == "lower")
+    interval = next((column.header for column in records.columns if column.key == "lower"), "")
     heads = {"lower": f"{interval} from", "upper": f"{interval} to", "log10_p_adjusted": "log10 of adj. p"}
     keys = [column.key for column in records.columns]
     header = ["rank", *(heads.get(column.key, column.header or column.key) for column in records.columns)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from ald.report.text import to_text
 from ald.report.whole import check_replaceable, write_whole
 
 if TYPE_CHECKING:
-    from ald.results.audit import Audit
+    from ald.results.reported import Reported
 
 RENDERERS: dict[str, Callable[[Report], str | bytes]] = {
     "html": to_html,
@@ -31,7 +32,7 @@ RENDERERS: dict[str, Callable[[Report], str | bytes]] = {
     "markdown": to_markdown,
     "txt": lambda report: f"{to_text(report)}\n",
 }
-# The document of the audit itself, which is no report.
+# The document of the result itself, which is no report.
 _DOCUMENT = "json"
 
 ENDINGS = ("html", "pdf", "xlsx", "json", "csv", "md", "markdown", "txt")
@@ -81,10 +82,9 @@ def check_targets(paths: Sequence[str]) -> None:
         raise SettingError(f"the report {twice!r} is asked for twice")
 
 
-def write_report(audit: Audit, path: str, identity: Identity | None = None) -> None:
+def write_report(result: Reported, path: str, identity: Identity | None = None) -> None:
     """Writes the report in the format of the path's ending; without an identity with the usual title, as of today."""
-    from ald.report.summary.report import summarise
-
     ending = format_of(path)
-    content = audit.to_json() if ending == _DOCUMENT else RENDERERS[ending](summarise(audit, identity or identify()))
+    report = partial(result.summarise, identity or identify(result.TITLE))
+    content = result.to_json() if ending == _DOCUMENT else RENDERERS[ending](report())
     write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)

@@ -11,8 +11,9 @@ from typing import Any
 
 from ald.report.curves import CurveView
 from ald.report.markup import Content, Markup, element, markup
-from ald.report.model import Card, Grid, Heading, Report, Section
+from ald.report.model import Card, Charts, Grid, Heading, Report, Section
 from ald.report.palette import DARK, LIGHT, Scale, variables
+from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
@@ -154,9 +155,23 @@ def _warnings(report: Report) -> Content:
 
 
 def _groups(report: Report) -> Markup:
-    if not report.cards:
+    if not report.table.rows:
         return Markup("")
-    switch = element(
+    return element(
+        "section",
+        element("div", element("h2", report.groups_title, id="groups"), _switch(report), class_="headed"),
+        element("p", report.result),
+        _groups_picture(report),
+        _table(report.table, class_="ranking", labelled=True, cards=report.cards),
+        element("p", report.footnote, class_="note") if report.footnote else None,
+    )
+
+
+def _switch(report: Report) -> Markup | None:
+    """The choice of the order of cards."""
+    if not report.cards:
+        return None
+    return element(
         "fieldset",
         element("legend", "Order by"),
         _choice("confidence", "confidence", report.ranking),
@@ -164,19 +179,18 @@ def _groups(report: Report) -> Markup:
         class_="switch",
         hidden=True,
     )
-    return element(
-        "section",
-        element("div", element("h2", "Groups found", id="groups"), switch, class_="headed"),
-        element("p", report.result),
-        element(
-            "figure",
-            at_two_widths(lambda width: draw_groups(report.cards, width), _WIDE, _NARROW),
-            class_="picture ranked",
-        ),
-        _legend(),
-        _table(report.table, class_="ranking", labelled=True, cards=report.cards),
-        element("p", report.footnote, class_="note") if report.footnote else None,
+
+
+def _groups_picture(report: Report) -> Content:
+    """All cards in one picture."""
+    if not report.cards:
+        return None
+    figure = element(
+        "figure",
+        at_two_widths(lambda width: draw_groups(report.cards, width), _WIDE, _NARROW),
+        class_="picture ranked",
     )
+    return [figure, _legend()]
 
 
 def _legend() -> Markup:
@@ -413,10 +427,18 @@ def _section(section: Section) -> Markup:
         "section",
         element("h2", section.title, id=f"section-{section.key}"),
         [element("p", _cut(text, 2000)) for text in section.paragraphs],
+        None if section.charts is None else _charts(section.charts),
         _foldable(section.table) if section.table else None,
         _fold(section.more) if section.more else None,
         class_="section",
     )
+
+
+def _charts(charts: Charts) -> Content:
+    return [
+        element("p", charts.legend, class_="note"),
+        element("figure", at_two_widths(lambda width: draw_charts(charts, width), _WIDE, _NARROW), class_="picture"),
+    ]
 
 
 def _foldable(table: Grid) -> Markup:
@@ -431,9 +453,12 @@ def _fold(table: Grid) -> Markup:
 def _footer(report: Report) -> Markup:
     return element(
         "footer",
-        element("p", "Everything in this file stays in it: it loads nothing and sends nothing. The audit is inside as "
-                     "machine-readable JSON."),
-        element("p", element("button", "Save the audit as JSON", type="button", id="save"), hidden=True),
+        element(
+            "p",
+            f"Everything in this file stays in it: it loads nothing and sends nothing. The {report.subject} is inside "
+            "as machine-readable JSON.",
+        ),
+        element("p", element("button", f"Save the {report.subject} as JSON", type="button", id="save"), hidden=True),
     )  # fmt: skip
 
 

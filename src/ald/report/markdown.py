@@ -92,11 +92,12 @@ def to_markdown(report: Report, heading: int = 1) -> str:
         lines += _section(report.giveaways, title)
     lines += [f"{title}# {report.groups_title}", ""]
     lines += _paragraphs((report.result,))
-    if report.cards:
+    if report.brief.rows:
         lines += _list_groups(report)
-    lines += _paragraphs((report.footnote,) if report.footnote and report.cards else ())
+    lines += _paragraphs((report.footnote,) if report.footnote and report.brief.rows else ())
     for section in report.overview:
-        lines += _section(section, title)
+        if section.has_words:
+            lines += _section(section, title)
     for card in report.cards:
         lines += _card(card, f"{title}##")
     for section in report.sections:

@@ -79,10 +79,58 @@ class Records:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spot:
+    """A gap in a chart, with its interval if it has one; None is undefined. label: where it is along the chart."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """A mean gap over several neighbouring spots, from the first to the last of them."""
+
+    first: int
+    last: int
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A small chart: gaps of one group from left to right. note: what to see in it, in a few words.
+
+    stretches: means over some of the spots. cut: the spot before which something changed; marked: one that stands out.
+    """
+
+    title: str
+    note: str
+    spots: tuple[Spot, ...]
+    stretches: tuple[Stretch, ...] = ()
+    cut: int | None = None
+    marked: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charts:
+    """Small charts of one scale, so that they can be compared. legend: how to read them.
+
+    is_joined: whether the spots of a chart are two or more states of one thing, which a line joins.
+    """
+
+    title: str
+    legend: str
+    charts: tuple[Chart, ...]
+    is_joined: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """A part of a report: a title, sentences, and a table if there is one. `key` names it for renderers.
 
     more: a longer table, for whoever wants to see everything: formats fold it, or leave it out where they cannot.
+    charts: a picture; its numbers are in a table of the report.
     """
 
     key: str
@@ -90,6 +138,12 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     table: Grid | None = None
     more: Grid | None = None
+    charts: Charts | None = None
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it says anything where there are no pictures."""
+        return bool(self.paragraphs) or self.table is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +199,9 @@ class FindingReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """An audit as every format shows it: summarised once, rendered many times.
+    """A result as every format shows it: summarised once, rendered many times.
 
+    subject: what it is a report of, in a word: an audit, a comparison or a watch.
     is_search, ranking, notions: whether groups were searched, in which order they are listed, and for what. has_trees:
     whether trees grew.
     giveaways: the columns that give the outcome away, shown before the groups; None if none does.
@@ -160,6 +215,7 @@ class Report:
     profile: what a law asks for; `sections` has it too.
     """
 
+    subject: str = "audit"
     title: str
     made: tuple[str, ...]
     day: date

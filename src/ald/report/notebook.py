@@ -9,8 +9,9 @@ from __future__ import annotations
 from importlib import resources
 
 from ald.report.markup import Content, Markup, element
-from ald.report.model import FindingReport, Grid, Heading, Report
+from ald.report.model import FindingReport, Grid, Heading, Report, Section
 from ald.report.palette import LIGHT, resolve_colours
+from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.groups import draw_groups
 from ald.report.svg import style_sheet
 from ald.report.words import shorten
@@ -26,27 +27,35 @@ def audit_html(report: Report) -> str:
         [element("p", text) for text in report.giveaways.paragraphs] if report.giveaways is not None else None,
         _table(report.giveaways.table) if report.giveaways is not None and report.giveaways.table is not None else None,
         element("p", report.result),
-        draw_groups(report.cards, _WIDTH) if report.brief.rows else None,
+        draw_groups(report.cards, _WIDTH) if report.cards else None,
         _table(report.brief) if report.brief.rows else [element("p", sentence) for sentence in report.lead],
-        [
-            [element("p", element("strong", section.title)), _table(section.table)]
-            for section in report.overview
-            if section.table is not None
-        ],
+        [_section(section) for section in report.overview if section.table is not None or section.charts is not None],
         element("p", report.limitation, class_="note"),
         element(
             "p",
             "Next: ",
-            element("code", "audit.save('audit.html')"),
-            " writes the whole report; ",
-            element("code", "audit.groups[0]"),
-            " is the first group",
-            [", and ", element("code", "audit.groups[0].plot_tree()"), " draws its search tree."]
-            if report.has_trees
-            else ".",
+            element("code", f"{report.subject}.save('{report.subject}.html')"),
+            " writes the whole report",
+            _more_to_do(report),
             class_="note",
         ),
     )
+
+
+def _section(section: Section) -> Content:
+    return [
+        element("p", element("strong", section.title)),
+        None if section.charts is None else draw_charts(section.charts, _WIDTH),
+        None if section.table is None else _table(section.table),
+    ]
+
+
+def _more_to_do(report: Report) -> Content:
+    """What else an audit has to offer."""
+    if report.subject != "audit":
+        return "."
+    tree = [", and ", element("code", "audit.groups[0].plot_tree()"), " draws its search tree."]
+    return ["; ", element("code", "audit.groups[0]"), " is the first group", tree if report.has_trees else "."]
 
 
 def finding_html(report: FindingReport) -> str:

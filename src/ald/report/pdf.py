@@ -17,6 +17,7 @@ from ald.groups.criterion import visible
 from ald.report.curves import CurveView
 from ald.report.markup import Markup, number
 from ald.report.model import Card, Grid, Report, Section
+from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
@@ -68,7 +69,7 @@ def _content(report: Report) -> dict[str, Any]:
         "result": visible(report.result),
         "groups-picture": _picture(draw_groups(cards, _WIDTH)) if cards else None,
         "table": _table(report.table),
-        "nothing": [] if cards or not report.is_search else
+        "nothing": [] if report.table.rows or not report.is_search else
                    ["What the audit could have seen, and how it was done, follows."],
         "overview": [_section(section) for section in report.overview],
         "footnote": report.footnote,
@@ -104,6 +105,8 @@ def _section(section: Section) -> dict[str, Any]:
         "paragraphs": paragraphs,
         "table": _table(section.table),
         "more": _table(section.more),
+        "legend": "" if section.charts is None else section.charts.legend,
+        "picture": None if section.charts is None else _picture(draw_charts(section.charts, _WIDTH)),
     }
 
 

@@ -43,7 +43,8 @@ def first_screen(report: Report, width: int, *, brief: bool = False) -> Iterator
     note = [filled(report.footnote)] if report.footnote and groups and not brief else []
     yield "\n".join([filled(report.result), *groups, *note])
     for section in report.overview[: 1 if brief else None]:
-        yield section_text(section, width)
+        if section.has_words:
+            yield section_text(section, width)
 
 
 def _mind(report: Report) -> Iterator[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,14 +20,16 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gap, Gaps
 from ald.results.mode import Mode
+from ald.results.reported import Reported
 
 if TYPE_CHECKING:
+    from ald.report.identity import Identity
     from ald.report.model import Report
     from ald.report.svg import Picture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Audit:
+class Audit(Reported):
     """The result of an audit.
 
     giveaways: columns that give the outcome away, without which was searched: a condition on each of them.
@@ -128,11 +128,6 @@ class Audit:
     def warnings(self) -> tuple[str, ...]:
         return self.data_summary.warnings
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Audit) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         n = len(self.groups)
         of = f"{len(self.significant):,} significant and " if self.n_further else ""
@@ -142,45 +137,10 @@ class Audit:
             "audit.save('audit.html') writes the report; see .groups, .to_frame(), .to_json()>"
         )
 
-    def __str__(self) -> str:
-        from ald.report.text import to_text
-
-        return to_text(self.report())
-
-    def report(
-        self,
-        *,
-        title: str | None = None,
-        notes: str | Sequence[str] | None = None,
-        date: datetime.date | str | None = None,
-    ) -> Report:
-        """The audit in words, numbers and tables, as every format shows it.
-
-        title, notes: of the report, the auditor's own; a note per line. date: its day, such as "2026-11-30"; by default
-        that of SOURCE_DATE_EPOCH, or else the clock's.
-        """
-        from ald.report.identity import identify
+    def summarise(self, identity: Identity) -> Report:
         from ald.report.summary.report import summarise
 
-        return summarise(self, identify(title, notes, date))
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        notes: str | Sequence[str] | None = None,
-        date: datetime.date | str | None = None,
-    ) -> None:
-        """Writes the report; its format is that of the file's ending, such as .html, .md or .json.
-
-        title, notes, date: as in `report`. The JSON document and CSV hold the audit alone, without them.
-        """
-        from ald.report.files import check_target, write_report
-        from ald.report.identity import identify
-
-        check_target(os.fspath(path))
-        write_report(self, os.fspath(path), identify(title, notes, date))
+        return summarise(self, identity)
 
     def plot(self, finding: Finding | None = None) -> Picture:
         """A finding as a picture: its gap with the interval, and its rates; without one, all listed groups."""
@@ -218,23 +178,12 @@ class Audit:
             raise InputError(f"this group {how}: no tree proposed it")
         return plot_tree(search_tree(finding, self), finding.node, levels)
 
-    def _repr_html_(self) -> str:
-        from ald.report.notebook import audit_html
-
-        return audit_html(self.report())
-
     def finding_html(self, finding: Finding) -> str:
         """A finding as notebooks show it."""
         from ald.report.notebook import finding_html
         from ald.report.summary.findings import summarise_finding
 
         return finding_html(summarise_finding(finding, self))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The listed groups as a DataFrame: pandas, or the first installed of pandas, Polars and PyArrow."""
-        from ald.report.frame import to_frame
-
-        return to_frame(self.report(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole audit as plain data in the documented schema (docs/schema.md)."""
@@ -260,33 +209,3 @@ class Audit:
         from ald.results.document import audit_from_json
 
         return audit_from_json(text)
-
-    def to_markdown(self, heading: int = 1) -> str:
-        """The report as Markdown, for model cards and pull requests; `heading` is the level of its title."""
-        from ald.report.markdown import to_markdown
-
-        return to_markdown(self.report(), heading)
-
-    def to_html(self) -> str:
-        """The report as one HTML page that needs nothing else."""
-        from ald.report.html import to_html
-
-        return to_html(self.report())
-
-    def to_pdf(self) -> bytes:
-        """The report as a PDF document (PDF/A-2b, PDF/UA-1); needs the extra `pdf`. Same audit, same bytes."""
-        from ald.report.pdf import to_pdf
-
-        return to_pdf(self.report())
-
-    def to_excel(self) -> bytes:
-        """The findings, all candidates and the settings as an Excel workbook; needs the extra `excel`."""
-        from ald.report.excel import to_excel
-
-        return to_excel(self.report())
-
-    def to_csv(self) -> str:
-        """The listed groups as CSV, safe to open in a spreadsheet."""
-        from ald.report.csv import to_csv
-
-        return to_csv(self.report())

@@ -19,7 +19,7 @@ def check_consistency(document: dict[str, Any]) -> None:
         bounds = [entry["interval"], entry["interval_unadjusted"], *entry["part_intervals"].values()]
         strata = [stratum[name] for stratum in entry["strata"] for name in ("rates_inside", "rates_outside", "parts")]
         rated = [*(entry[name] for name in by_rate), *strata]
-        whole = all(set(values) == keys for values in rated) and all(_is_interval(pair) for pair in bounds)
+        whole = all(set(values) == keys for values in rated) and all(is_interval(pair) for pair in bounds)
         if not whole or entry["size"] != sum(entry["counts_inside"].values()):
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {shown(entry['criterion'])}"
@@ -41,7 +41,7 @@ def check_consistency(document: dict[str, Any]) -> None:
     _check_origins(document)
 
 
-def _is_interval(pair: list[float | None]) -> bool:
+def is_interval(pair: list[float | None]) -> bool:
     """Whether these are a lower and an upper bound, or neither."""
     if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
         return False
@@ -109,7 +109,7 @@ def _check_gaps(document: dict[str, Any], rates: dict[str, set[str]]) -> None:
     for entry in document["gaps"]["rows"]:
         by_rate = ("parts", "rates_inside", "rates_outside", "part_intervals")
         whole = all(set(entry[name]) == rates.get(entry["notion"]) for name in by_rate)
-        whole &= all(_is_interval(pair) for pair in (entry["interval"], *entry["part_intervals"].values()))
+        whole &= all(is_interval(pair) for pair in (entry["interval"], *entry["part_intervals"].values()))
         if not whole or len(entry["conditions"]) != 1:
             raise InputError(
                 f"this audit document is damaged: a gap does not fit the notion: {shown(entry['criterion'])}"
@@ -132,7 +132,7 @@ def _check_details(document: dict[str, Any]) -> None:
         for entry in entries:
             bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
             whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
-            whole &= _is_interval(entry["interval"]) and set(entry["rates_inside"]) == set(group["rates_inside"])
+            whole &= is_interval(entry["interval"]) and set(entry["rates_inside"]) == set(group["rates_inside"])
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
     nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
     for tree in document["details"].get("trees", ()):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ald._core.version import __version__
 from ald.assess.power import Detectable
 from ald.data.outcomes import OutcomeSummary
 from ald.data.prepare import AttributeSummary, DataSummary, LeftOut
-from ald.errors import InputError
+from ald.errors import InputError, shown
 from ald.groups.tree import Forest
 from ald.notions import Notion, rate_from
 from ald.options import AuditConfig
@@ -139,7 +140,7 @@ _SHUFFLED = {
     "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": PEOPLE}],
 }
 _TREE = {"tree": PEOPLE, "counts": [[PEOPLE]]}
-_HALVES = {
+HALVES: dict[str, Any] = {
     "rows_search": PEOPLE,
     "rows_assess": PEOPLE,
     **dict.fromkeys(("clusters_search", "clusters_assess"), _COUNT),
@@ -153,33 +154,37 @@ _FOREST = {
     "statistic": [_NUMBER],
     "log_p": [_LOG],
 }
+# What documents of every kind begin with, and what was asked, of what data.
+HEAD: dict[str, Any] = {"schema": Within(of=int, low=SCHEMA, high=SCHEMA), "version": str}
+NOTIONS = [
+    {
+        "name": str,
+        "description": str,
+        "rates": [{"key": str, "name": str, "hits": str, "base": str, "better": str}],
+    }
+]
+CONFIG: dict[str, Any] = {
+    "outcome": (str, NoneType, [str]),
+    "favourable": (str, NoneType, [_TEXT]),
+    **dict.fromkeys(("prediction", "truth", "cluster", "survey_weights"), _TEXT),
+    "given": [str],
+    "named_groups": [str],
+}
+DATA: dict[str, Any] = {
+    "rows": PEOPLE,
+    "outcomes": [{"name": str, "negative": str, "positive": str}],
+    "cells": {"*": PEOPLE},
+    "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": PEOPLE}],
+    "left_out": [{"name": str, "reason": str}],
+    "warnings": [str],
+    **dict.fromkeys(("clusters", "strata"), _COUNT),
+}
 DOCUMENT: dict[str, Any] = {
-    "schema": Within(of=int, low=SCHEMA, high=SCHEMA),
-    "version": str,
+    **HEAD,
     "mode": {"name": str},
-    "notions": [
-        {
-            "name": str,
-            "description": str,
-            "rates": [{"key": str, "name": str, "hits": str, "base": str, "better": str}],
-        }
-    ],
-    "config": {
-        "outcome": (str, NoneType, [str]),
-        "favourable": (str, NoneType, [_TEXT]),
-        **dict.fromkeys(("prediction", "truth", "cluster", "survey_weights"), _TEXT),
-        "given": [str],
-        "named_groups": [str],
-    },
-    "data": {
-        "rows": PEOPLE,
-        "outcomes": [{"name": str, "negative": str, "positive": str}],
-        "cells": {"*": PEOPLE},
-        "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": PEOPLE}],
-        "left_out": [{"name": str, "reason": str}],
-        "warnings": [str],
-        **dict.fromkeys(("clusters", "strata"), _COUNT),
-    },
+    "notions": NOTIONS,
+    "config": CONFIG,
+    "data": DATA,
     "p_any": SHARE,
     "detectable": [{"share": SHARE, "psi": _NUMBER, "notion": str, "outcome": _TEXT}],
     "giveaways": [_FINDING],
@@ -236,7 +241,7 @@ DOCUMENT: dict[str, Any] = {
 }
 # What only audits on halves have, and only those on everyone.
 OF_HALVES: dict[str, Any] = {
-    "data": _HALVES,
+    "data": HALVES,
     "forest": _FOREST,
     "details": {"trees": [_TREE]},
     **{key: [_OF_TREES] for key in ("giveaways", "groups", "named_groups", "candidates")},
@@ -268,47 +273,58 @@ def reduced_to_dict(audit: Audit, most: int) -> dict[str, Any]:
 
 
 def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Forest) -> dict[str, Any]:
-    keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
     document = {
         "schema": SCHEMA,
         "version": __version__,
         "mode": audit.mode.to_dict(),
-        "notions": [_plain(asdict(notion)) for notion in audit.config.notions],
-        "config": _plain({key: getattr(audit.config, key) for key in keys}),
-        "data": _plain(asdict(audit.data_summary)),
+        **what_was_asked(audit.config, audit.data_summary),
         "p_any": audit.p_any,
         "detectable": [asdict(entry) for entry in audit.detectable],
         "giveaways": [finding.to_dict() for finding in audit.giveaways],
         "groups": [finding.to_dict() for finding in audit.groups],
         "named_groups": [finding.to_dict() for finding in audit.named_groups],
         "gaps": gaps.to_dict(),
-        "details": _plain(audit.details.to_dict()),
-        "profile": None if audit.profile is None else _plain(audit.profile.to_dict()),
+        "details": plain(audit.details.to_dict()),
+        "profile": None if audit.profile is None else plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
         "significant": list(audit.significant),
         "forest": forest.to_dict(),
     }
     if audit.mode.is_everyone:
         # Nobody was kept apart, and no tree grew.
-        document["data"] = {key: value for key, value in document["data"].items() if key not in _HALVES}
+        document["data"] = {key: value for key, value in document["data"].items() if key not in HALVES}
         del document["forest"]
         del document["details"]["trees"]
     return document
 
 
-def _plain(value: Any) -> Any:
+def what_was_asked(config: AuditConfig, data: DataSummary) -> dict[str, Any]:
+    """The notions, the settings and the data, as documents have them."""
+    keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
+    return {
+        "notions": [plain(asdict(notion)) for notion in config.notions],
+        "config": plain({key: getattr(config, key) for key in keys}),
+        "data": plain(asdict(data)),
+    }
+
+
+def plain(value: Any) -> Any:
     """Tuples as lists, all the way down, as JSON would give them back."""
     if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+        return {key: plain(entry) for key, entry in value.items()}
+    return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def audit_to_json(audit: Audit) -> str:
     """One line per top-level entry and per group: readable, and the same bytes for the same audit."""
-    document = audit_to_dict(audit)
+    return write_json(audit_to_dict(audit), _FINDINGS)
+
+
+def write_json(document: dict[str, Any], listed: Sequence[str]) -> str:
+    """The document as text: one line per top-level entry, and per entry of those that are listed."""
     lines = []
     for key, value in document.items():
-        if key in _FINDINGS and value:
+        if key in listed and value:
             lines.append(f"{_dump(key)}: {_dump_rows(value)}")
         elif key == "gaps" and value["rows"]:
             rest = [f"{_dump(name)}: {_dump(entry)}" for name, entry in value.items() if name != "rows"]
@@ -327,50 +343,86 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def audit_from_json(text: str | bytes) -> Audit:
-    """The inverse of `audit_to_json`."""
-    from ald.results.audit import Audit
-
+def read_json(text: str | bytes, kind: str | None) -> dict[str, Any]:
+    """The document of a kind (None: an audit) that a text holds; its shape is not checked yet."""
+    what = kind or "audit"
     try:
         document = json.loads(text, parse_constant=_refuse)
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"this is not a JSON document: {error}") from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
-        raise InputError(f"this is not an audit of schema {SCHEMA}: its `schema` is {found!r}")
+        raise InputError(f"this is not {_an(what)} of schema {SCHEMA}: its `schema` is {found!r}")
+    if document.get("kind") != kind:
+        other = document.get("kind")
+        own = f"`kind` is {shown(other)}" if "kind" in document else "there is no `kind`, as in that of an audit"
+        raise InputError(f"this is not the document of {_an(what)}: {own}. `ald report` reads documents of every kind.")
+    return cast("dict[str, Any]", document)
+
+
+def _an(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+@contextmanager
+def whole_documents() -> Iterator[None]:
+    """Whatever fails while a document is read says that the document is damaged."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None
+
+
+def read_config(document: dict[str, Any]) -> AuditConfig:
+    """The settings, with their notions."""
+    notions = tuple(
+        Notion(notion["name"], tuple(rate_from(rate) for rate in notion["rates"]), notion["description"])
+        for notion in document["notions"]
+    )
+    config: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()
+    }
+    return AuditConfig(notion=notions, **config)
+
+
+def read_data(data: dict[str, Any]) -> DataSummary:
+    """What was audited."""
+    return DataSummary(
+        **data
+        | {
+            "outcomes": tuple(OutcomeSummary(**entry) for entry in data["outcomes"]),
+            "attributes": tuple(AttributeSummary(**entry) for entry in data["attributes"]),
+            "left_out": tuple(LeftOut(**entry) for entry in data["left_out"]),
+            "warnings": tuple(data["warnings"]),
+        }
+    )
+
+
+def audit_from_json(text: str | bytes) -> Audit:
+    """The inverse of `audit_to_json`."""
+    from ald.results.audit import Audit
+
+    document = read_json(text, None)
     reduced = document.get("reduced")
     if isinstance(reduced, dict) and (reduced.get("candidates") or reduced.get("gaps")):
         raise InputError(
             "this is the reduced document of a report, without most of its candidates and gaps; read the one that "
             "audit.save('audit.json') or --output audit.json wrote"
         )
-    try:
+    with whole_documents():
         check_shape(document, DOCUMENT)
         mode = Mode(**document["mode"])
         _check_mode(document, mode)
         check_consistency(document)
-        notions = tuple(
-            Notion(notion["name"], tuple(rate_from(rate) for rate in notion["rates"]), notion["description"])
-            for notion in document["notions"]
-        )
-        config: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in document["config"].items()
-        }
         data = document["data"]
         if mode.is_everyone:
             data = data | {"rows_assess": data["rows"]}
         return Audit(
-            config=AuditConfig(notion=notions, **config),
+            config=read_config(document),
             mode=mode,
-            data_summary=DataSummary(
-                **data
-                | {
-                    "outcomes": tuple(OutcomeSummary(**entry) for entry in data["outcomes"]),
-                    "attributes": tuple(AttributeSummary(**entry) for entry in data["attributes"]),
-                    "left_out": tuple(LeftOut(**entry) for entry in data["left_out"]),
-                    "warnings": tuple(data["warnings"]),
-                }
-            ),
+            data_summary=read_data(data),
             giveaways=tuple(Finding.from_dict(entry) for entry in document["giveaways"]),
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             named_groups=tuple(Finding.from_dict(entry) for entry in document["named_groups"]),
@@ -383,10 +435,6 @@ def audit_from_json(text: str | bytes) -> Audit:
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
             significant=tuple(document["significant"]),
         )
-    except InputError:
-        raise
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise InputError(f"this audit document is damaged or incomplete: {error!r}") from None
 
 
 def _forest(document: dict[str, Any]) -> Forest:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ald._core.arrays import FloatArray
+from ald.statistics.basics import chi2_isf
 
 # Simulated series, and the seed of all of them: the same errors have the same critical values.
 SERIES = 100_000
@@ -75,8 +76,11 @@ class Looks:
         spend = allowed - self._spent
         if not compared or spend < 1:
             return float("inf")
-        among = np.sort(largest[self._quiet])
-        critical = float(among[-spend]) if spend <= len(among) else 0.0
+        if np.count_nonzero(information) == 2 and not self._spent:  # one comparison, and the first
+            critical = float(np.sqrt(chi2_isf(allowed / SERIES, np.array([1]))[0]))
+        else:
+            among = np.sort(largest[self._quiet])
+            critical = float(among[-spend]) if spend <= len(among) else 0.0
         self._quiet &= largest < critical
         self._spent = allowed
         return critical

@@ -1,38 +1,41 @@
 """Watches groups along time: their gaps window by window, and an alarm where one has changed.
 
 The groups are fixed beforehand: named, or those of an audit of the first window. Data that suggested a group shows its
-gap too large, so
-that window takes no part in what is watched.
+gap too large, so that window takes no part in what is watched.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
-from ald._core.spelling import british
+from ald._core.shortage import shortage_in_words
+from ald._core.spelling import either_spelling
 from ald.auditing import Request, audit, read_request
 from ald.data.coded import AuditData
 from ald.data.columns import from_levels
+from ald.data.inputs.fingerprint import note_file
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
-from ald.data.prepare import prepare, with_kinds
+from ald.data.prepare import DataSummary, prepare, with_kinds
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
 from ald.groups.criterion import Criterion
 from ald.groups.language import find_mentioned
 from ald.notions import Rate, RateCounter
 from ald.options.objects import options_of
+from ald.options.table import AUDIT_OPTIONS, SPLITS, of_command
 from ald.pipeline import run
 from ald.questions import joint_cells, questions
 from ald.results.audit import Audit
-from ald.statistics.basics import round_reported
+from ald.results.watch import Difference, Watch, Watched, WindowGap
+from ald.statistics.basics import chi2_isf, chi2_log_sf, round_reported
 from ald.statistics.score import Tables
 from ald.statistics.sequential import Change, Looks, likeliest_change
 from ald.watching.windows import windows
@@ -40,129 +43,29 @@ from ald.watching.windows import windows
 LOOKS = 24
 # Of a mean whose variance depends on itself.
 _ROUNDS = 3
-_REFUSED = {
-    "cluster": None,
-    "survey_weights": None,
-    "reference": "rest",
-    "direction": "both",
-    "threshold": 0.0,
-    "split": "auto",
-    "repeats": 1,
-}
+_REFUSED = ("cluster", "survey_weights", "reference", "direction", "threshold", "repeats", "fraction")
+_OWN = ("by", "every", "first", "looks")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WindowGap:
-    """One rate of a group and of everyone else in one window, and the gap: inside minus outside, with its interval.
-
-    Within strata of legitimate factors, where there are some. None is undefined: nobody was there.
-    """
-
-    window: str
-    people: int
-    others: int
-    inside: float | None
-    outside: float | None
-    gap: float | None
-    interval: tuple[float | None, float | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Watched:
-    """One rate of one group along all windows. looks: what the data up to each window shows of a change.
-
-    alarm: the window at which the first alarm was raised; changed: the first window after the likeliest change, then.
-    """
-
-    criterion: Criterion
-    rate: str
-    outcome: str | None
-    gaps: tuple[WindowGap, ...]
-    looks: tuple[Change, ...]
-    alarm: str | None
-    changed: str | None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Watch:
-    """Groups along time. windows: their names; audited: the one whose audit suggested the groups, if one did.
-
-    looks: how many were planned; level: the chance of any false alarm over all of them and all groups.
-    """
-
-    by: str
-    every: str
-    windows: tuple[str, ...]
-    audited: str | None
-    first: Audit | None
-    looks: int
-    level: float
-    watched: tuple[Watched, ...]
-    warnings: tuple[str, ...]
-
-    @property
-    def alarms(self) -> tuple[Watched, ...]:
-        return tuple(one for one in self.watched if one.alarm is not None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All as plain data."""
-        return {
-            "by": self.by,
-            "every": self.every,
-            "windows": list(self.windows),
-            "audited": self.audited,
-            "looks": self.looks,
-            "level": self.level,
-            "watched": [_plain(one) for one in self.watched],
-            "warnings": list(self.warnings),
-        }
-
-    def to_json(self) -> str:
-        """The watch as JSON. Same watch, same bytes."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _plain(one: Watched) -> dict[str, Any]:
-    return {
-        "criterion": str(one.criterion),
-        "conditions": one.criterion.to_list(),
-        "rate": one.rate,
-        "outcome": one.outcome,
-        "alarm": one.alarm,
-        "changed": one.changed,
-        "gaps": [{**vars(gap), "interval": list(gap.interval)} for gap in one.gaps],
-        "looks": [
-            {
-                "after": look.after,
-                "statistic": round_reported(look.statistic),
-                "critical": round_reported(look.critical) if np.isfinite(look.critical) else None,
-                "before": round_reported(look.before),
-                "change": round_reported(look.change),
-                "error": round_reported(look.error),
-            }
-            for look in one.looks
-        ],
-    }
-
-
+@either_spelling
 def watch(
     data: Any,
     *,
     by: str,
-    every: str = "month",
-    groups: Audit | str | Criterion | Sequence[str | Criterion] | None = None,
-    looks: int = LOOKS,
-    level: float = 0.05,
+    every: Literal["day", "week", "month", "quarter", "year", "value"] = "month",
+    first: Audit | None = None,
+    looks: int | None = None,
     **options: Any,
 ) -> Watch:
     """The gaps of groups along time, and an alarm where one has changed.
 
-    by: the column of dates; every: "day", "week", "month", "quarter" or "year", or "value" for a window per value of
-        any column, such as two periods.
-    groups: an earlier audit, whose listed groups are watched, or groups in words; by default those that an audit of the
-        first window lists, which then takes no part in what is watched.
+    by: the column of dates. every: how long a window is; "value" makes one of each value of any column, such as two
+        periods.
+    first: an earlier audit, whose listed groups are watched. Besides, or instead, `named_groups` are. Without either,
+        those are watched that an audit of the first window lists, which then takes no part in what is watched.
     looks: how many looks are planned, of which each window after the first is one. It is fixed beforehand: the chance
-        of any false alarm over all of them and all groups is at most `level`.
+        of any false alarm over all of them and all groups is at most `level`. By default 24, and for every="value" as
+        many as there are.
     All other options are those of `ald.audit`.
 
     >>> import numpy as np
@@ -171,62 +74,81 @@ def watch(
     >>> sex = rng.choice(["f", "m"], 8000)
     >>> approved = rng.random(8000) < np.where((sex == "f") & (month >= np.datetime64("2026-06")), 0.35, 0.5)
     >>> log = {"month": month, "sex": sex, "approved": approved}
-    >>> found = watch(log, by="month", groups="sex = f", outcome="approved")
+    >>> found = watch(log, by="month", named_groups="sex = f", outcome="approved")
     >>> found.alarms[0].changed
     '2026-06'
     """
-    if isinstance(looks, bool) or not isinstance(looks, int) or looks < 1:
-        raise SettingError(f"looks must be a whole number from 1 on, not {looks!r}")
-    asked = read_request(_checked({"data": data, "level": level, **options}))
-    table, window_of, names = _cut(asked, by, every, groups)
-    audited, first = None, None
-    if groups is None:
-        audited, first, groups = _first_audit(table, window_of, names, by, asked)
+    known = signature(audit).parameters
+    for option in options:
+        if option not in known:
+            raise SettingError(f"ald.watch has no option {option!r}. {nearest(option, (*_OWN, *known))}")
+    return watch_with(options_of({"data": data, **options}), by=by, every=every, first=first, looks=looks)
+
+
+@shortage_in_words()
+def watch_with(
+    options: Mapping[str, Any], *, by: str, every: str = "month", first: Audit | None = None, looks: int | None = None
+) -> Watch:
+    """The watch that options ask for, by their keys in the table."""
+    told = of_command("watch")
+    told["by"].check_form(by)
+    told["every"].check(every)
+    told["looks"].check_form(looks)
+    if first is not None and not isinstance(first, Audit):
+        raise SettingError(f"first must be an audit, whose listed groups are watched, not {type(first).__name__}")
+    _check_options(options)
+    asked = read_request(options)
+    table, window_of, names = _cut(asked, by, every, first)
+    audited, file = None, note_file(asked.parts[0])
+    if first is None and not asked.config.named_groups:
+        audited, first = _audit_first(table, window_of, names, by, asked)
         window_of, names = window_of - 1, names[1:]
-    criteria = _criteria(groups, table)
-    if len(names) - 1 > looks:
-        raise SettingError(
-            f"there are {len(names):,} windows and so {len(names) - 1:,} looks, and {looks:,} were planned: the number "
-            "of looks is fixed beforehand (looks=..., --looks)"
-        )
+    criteria = _criteria(first, asked, table)
     if len(names) < 2:
         raise InputError(f"a change needs two windows at least; {shorten(by)!r} has {len(names)} to watch along")
-    watched, warnings = _watch(table, window_of, names, by, criteria, asked, looks)
+    planned = looks or (len(names) - 1 if every == "value" else LOOKS)
+    if len(names) - 1 > planned:
+        raise SettingError(
+            f"there are {len(names):,} windows and so {len(names) - 1:,} looks, and {planned:,} were planned: the "
+            "number of looks is fixed beforehand (looks=..., --looks)"
+        )
+    watched, summary = _watch(table, window_of, names, by, criteria, asked, planned)
     return Watch(
+        config=asked.config,
+        data_summary=summary,
         by=by,
         every=every,
         windows=names,
         audited=audited,
-        first=first,
-        looks=looks,
-        level=level,
+        looks=planned,
         watched=watched,
-        warnings=warnings,
+        first=first,
+        input_name=None if file is None else os.path.basename(file.path),
+        input_sha256=None if file is None else file.sha256(),
     )
 
 
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
-    known = signature(audit).parameters
-    chosen = british(dict(options))
-    for option in chosen:
-        if option not in known:
-            raise SettingError(f"ald.watch has no option {option!r}. {nearest(option, known)}")
-    chosen = options_of(chosen)
-    for key, plain in _REFUSED.items():
-        if chosen.get(key, plain) != plain:
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raises for options of audits that say nothing here."""
+    for key in _REFUSED:
+        plain = AUDIT_OPTIONS[key].default
+        if options.get(key, plain) != plain:
             raise SettingError(f"{key} is not supported where groups are watched along time: leave it out")
-    if chosen.get("named_groups"):
-        raise SettingError("the groups to watch are named by groups=..., not by named_groups=...")
-    return chosen
+    split = options.get("split", AUDIT_OPTIONS["split"].default)
+    if not isinstance(split, str) or split not in SPLITS:
+        raise SettingError(
+            f"split is one of {', '.join(SPLITS)} where groups are watched along time: nobody else tests"
+        )
 
 
-def _cut(asked: Request, by: str, every: str, groups: Any) -> tuple[Table, IntArray, tuple[str, ...]]:
+def _cut(asked: Request, by: str, every: str, first: Audit | None) -> tuple[Table, IntArray, tuple[str, ...]]:
     """The table, the window of every row, and the names of the windows. Rows without a date are left out."""
     roles, source = asked.roles, asked.source
     if by in (*roles.taken, *(roles.attributes or ()), *roles.exclude):
         raise SettingError(f"column {shorten(str(by))!r} says when: it cannot have another role")
-    wanted = find_mentioned([one for one in _listed(groups) if isinstance(one, str)])
-    needed = None if roles.needed is None or groups is not None else (*roles.needed, by)
+    listed = [] if first is None else [str(finding.criterion) for finding in first.groups]
+    wanted = find_mentioned([*asked.config.named_groups, *listed])
+    needed = None if roles.needed is None or wanted else (*roles.needed, by)
     reading = reading_of(roles, wanted, asked.memory_limit, source.query, source.threads or 1)
     reading = replace(reading, needed=needed, exact=reading.exact | {by})
     table = with_kinds(load(asked.parts[0], needed, reading), roles.kinds, roles.taken)
@@ -238,34 +160,26 @@ def _cut(asked: Request, by: str, every: str, groups: Any) -> tuple[Table, IntAr
     return table, found.of_rows[dated], found.names
 
 
-def _listed(groups: Any) -> list[Any]:
-    if groups is None or isinstance(groups, Audit):
-        return []
-    return [groups] if isinstance(groups, (str, Criterion)) else list(groups)
-
-
-def _first_audit(
+def _audit_first(
     table: Table, window_of: IntArray, names: tuple[str, ...], by: str, asked: Request
-) -> tuple[str, Audit, Audit]:
+) -> tuple[str, Audit]:
     """The audit of the first window, whose groups are watched in all others."""
     own = table.take(np.flatnonzero(window_of == 0))
     own = replace(own, columns={name: column for name, column in own.columns.items() if name != by})
     found = run(own, asked.roles, asked.config, threads=asked.source.threads)
     if not found.groups:
         raise InputError(
-            f"the audit of the first window, {names[0]}, lists no group to watch: name groups (groups=..., --group), "
-            "or give a longer first window (every=..., --every)"
+            f"the audit of the first window, {names[0]}, lists no group to watch: name groups (named_groups=..., "
+            "--named-group), or give a longer first window (every=..., --every)"
         )
-    return names[0], found, found
+    return names[0], found
 
 
-def _criteria(groups: Any, table: Table) -> list[Criterion]:
-    if isinstance(groups, Audit):
-        criteria = list(dict.fromkeys(finding.criterion for finding in groups.groups))
-    else:
-        criteria = [one if isinstance(one, Criterion) else Criterion.parse(one, table) for one in _listed(groups)]
+def _criteria(first: Audit | None, asked: Request, table: Table) -> list[Criterion]:
+    listed = [] if first is None else [finding.criterion for finding in first.groups]
+    criteria = list(dict.fromkeys([*listed, *(Criterion.parse(one, table) for one in asked.config.named_groups)]))
     if not criteria:
-        raise InputError("there is no group to watch: the audit lists none. Name groups instead.")
+        raise InputError("there is no group to watch: the audit lists none. Name groups instead (named_groups=...).")
     return criteria
 
 
@@ -277,7 +191,7 @@ def _watch(
     criteria: Sequence[Criterion],
     asked: Request,
     looks: int,
-) -> tuple[tuple[Watched, ...], tuple[str, ...]]:
+) -> tuple[tuple[Watched, ...], DataSummary]:
     inside_windows = np.flatnonzero(window_of >= 0)
     table, window_of = table.take(inside_windows), window_of[inside_windows]
     columns = {**table.columns, by: from_levels(by, window_of, names)}
@@ -288,21 +202,23 @@ def _watch(
     window = np.append(np.array(order, np.int64), -1)[whole.codes[0]]
     asking = questions(asked.config)
     rates = [(question, rate) for question in asking for rate in question.notion.rates]
-    level = asked.config.level / (len(criteria) * len(rates))
+    share = len(criteria) * len(rates)
     watched = tuple(
         _watched(
             criterion,
+            question.notion.name,
             rate,
             question.outcome if len(asked.config.outcomes) > 1 else None,
             _tables(question.view(whole), whole.design.named[g], window, len(names), rate),
             names,
             asked.config.level,
-            Looks(looks, level),
+            share,
+            looks,
         )
         for g, criterion in enumerate(criteria)
         for question, rate in rates
     )
-    return watched, prepared.summary.warnings
+    return watched, prepared.summary
 
 
 def _tables(
@@ -329,13 +245,16 @@ def _tables(
 
 def _watched(
     criterion: Criterion,
+    notion: str,
     rate: Rate,
     outcome: str | None,
     counted: tuple[Tables, IntArray, IntArray],
     names: tuple[str, ...],
     level: float,
-    looks: Looks,
+    share: int,
+    looks: int,
 ) -> Watched:
+    """share: how many gaps share the level."""
     tables, people, others = counted
     estimates = np.asarray(tables.difference, float)
     low, high = tables.interval(level)
@@ -352,24 +271,61 @@ def _watched(
         )
         for w, name in enumerate(names)
     )
-    found, alarm, changed = [], None, None
-    for k in range(1, len(names) + 1):
-        errors = _errors(tables, estimates, k)
-        critical = looks.next(errors)
-        after, statistic, before, change, error = likeliest_change(estimates[:k], errors)
-        look = Change(after=after, statistic=statistic, critical=critical, before=before, change=change, error=error)
-        if alarm is None and look.alarm:
-            alarm, changed = names[k - 1], names[after]
-        found.append(look)
+    found = [_as_reported(look) for look in take_looks(tables, Looks(looks, level / share))]
+    alarm = next((name for name, look in zip(names, found, strict=True) if look.alarm), None)
     return Watched(
         criterion=criterion,
-        rate=rate.key,
+        notion=notion,
+        rate=rate,
         outcome=outcome,
         gaps=gaps,
         looks=tuple(found[1:]),
         alarm=alarm,
-        changed=changed,
+        changed=None if alarm is None else names[found[-1].after],
+        difference=_difference(found[1], level, share) if len(names) == 2 else None,
     )
+
+
+def _difference(look: Change, level: float, share: int) -> Difference | None:
+    """The only look at two windows, as a test of its own. share: how many such tests there are."""
+    if not np.isfinite(look.change):
+        return None
+    log_p = float(chi2_log_sf(np.array([look.statistic**2]), np.array([1]))[0])
+    reach = float(np.sqrt(chi2_isf(level / share, np.array([1]))[0])) * look.error
+    return Difference(
+        change=_rounded(look.change),
+        interval=(_rounded(look.change - reach), _rounded(look.change + reach)),
+        log10_p=_rounded(log_p / np.log(10)),
+        log10_p_adjusted=_rounded(min(log_p + np.log(share), 0.0) / np.log(10)),
+    )
+
+
+def _as_reported(look: Change) -> Change:
+    """A look in the numbers that documents have, so that what is read back is what was found."""
+    return Change(
+        after=look.after,
+        statistic=_rounded(look.statistic),
+        critical=_rounded(look.critical),
+        before=_rounded(look.before),
+        change=_rounded(look.change),
+        error=_rounded(look.error),
+    )
+
+
+def _rounded(value: float) -> float:
+    """The number as documents have it; what is undefined or infinite stays so."""
+    found = round_reported(value)
+    return float(value) if found is None else found
+
+
+def take_looks(tables: Tables, looks: Looks) -> Iterator[Change]:
+    """What the data up to each window shows of a change, window by window; the first is no look yet."""
+    estimates = np.asarray(tables.difference, float)
+    for k in range(1, len(estimates) + 1):
+        errors = _errors(tables, estimates, k)
+        critical = looks.next(errors)
+        after, statistic, before, change, error = likeliest_change(estimates[:k], errors)
+        yield Change(after=after, statistic=statistic, critical=critical, before=before, change=change, error=error)
 
 
 def _rates(tables: Tables) -> tuple[FloatArray, FloatArray]:

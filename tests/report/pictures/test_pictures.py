@@ -13,6 +13,8 @@ from ald import Audit
 from ald.errors import InputError
 from ald.groups.wording import readable
 from ald.report.markup import Markup
+from ald.report.model import Chart, Charts, Spot, Stretch
+from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
@@ -183,3 +185,69 @@ def test_any_one_picture_stands_alone(audit: Audit, odds: Audit) -> None:
     assert len(with_class(ElementTree.fromstring(named.plot().svg), "halo")) == 1
     with pytest.raises(InputError, match="only for listed groups"):
         named.plot_along()
+
+
+def small_charts(*, is_joined: bool = False, n: int = 4) -> Charts:
+    """Charts of a gap that falls from -10 to -30 points at the third of six spots."""
+    values = [-0.1, -0.1, -0.3, -0.3, None, -0.3]
+    spots = tuple(
+        Spot(label=f"2026-0{i}", value=value, low=None if value is None else value - 0.05,
+             high=None if value is None else value + 0.05)
+        for i, value in enumerate(values, 1)
+    )  # fmt: skip
+    means = (Stretch(first=0, last=1, value=-0.1), Stretch(first=2, last=5, value=-0.3))
+    chart = Chart(title="<b> & sex = f", note="changed", spots=spots, stretches=means, cut=2, marked=3)
+    return Charts(title="Gaps", legend="How to read them", charts=(chart,) * n, is_joined=is_joined)
+
+
+@pytest.mark.parametrize("width", [320.0, 627.0, 1002.0])
+def test_small_charts_stay_within_the_picture(width: float) -> None:
+    """Every chart is drawn once, in columns that fit, and nothing lies outside; names of the data are inert."""
+    root = parsed(draw_charts(small_charts(), width))
+    drawn = with_class(root, "chart")
+    assert len(drawn) == 4
+    places = [tuple(map(float, re.findall(r"[\d.]+", one.attrib["transform"]))) for one in drawn]
+    assert len(set(places)) == 4
+    right = {x for x, _ in places}
+    for x, y in places:
+        assert x <= width - 250 or len(right) == 1
+        assert y < float(root.attrib["height"])
+    assert "<b> & sex = f" in texts(root)
+
+
+def test_small_charts_show_gaps_where_the_axis_says() -> None:
+    """Strokes and means lie at their gaps; the change stands before its spot, the ring is at the marked one."""
+    root = parsed(draw_charts(small_charts(n=1), 320))
+    ticks = {
+        float(text.text or 0): float(text.attrib["y"]) - 4
+        for text in root.iter(f"{NAME}text")
+        if text.attrib.get("text-anchor") == "end" and re.fullmatch(r"0|[+-]\d+", text.text or "")
+    }
+    (a, ya), *_, (b, yb) = sorted(ticks.items())
+
+    def gap(y: float) -> float:
+        return a + (y - ya) / (yb - ya) * (b - a)
+
+    strokes = re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", with_class(root, "those-mark")[0].attrib["d"])
+    assert [gap(float(y)) for _, y, _ in strokes] == pytest.approx([-10, -10, -30, -30, -30], abs=0.2)
+    assert [gap(float(line.attrib["y1"])) for line in with_class(root, "mean")] == pytest.approx([-10, -30], abs=0.2)
+    (cut,), (ring,) = with_class(root, "cut"), with_class(root, "edge")
+    assert float(strokes[1][2]) < float(cut.attrib["x1"]) < float(strokes[2][0])
+    assert float(strokes[3][0]) < float(ring.attrib["cx"]) < float(strokes[3][2])
+    assert len(re.findall("V", with_class(root, "all")[0].attrib["d"])) == 5
+
+
+def test_joined_charts_have_numbers_at_their_dots() -> None:
+    """Where a line joins the spots, each has a dot with its gap in points."""
+    root = parsed(draw_charts(small_charts(is_joined=True, n=1), 320))
+    assert texts(root).count("-30.0") == 3
+    assert len(list(root.iter(f"{NAME}circle"))) == 5
+    assert len(with_class(root, "those")) == 1
+
+
+def test_small_charts_describe_themselves() -> None:
+    """Who does not see the picture hears the first and last gap of every chart, and what to see in it."""
+    label = parsed(draw_charts(small_charts(n=1), 320)).attrib["aria-label"]
+    assert "gap -10.0 points at 2026-01, -30.0 points at 2026-06. changed." in label
+    nothing = Charts(title="Gaps", legend="", charts=(Chart(title="a", note="", spots=(Spot(label="x", value=None),)),))
+    assert "no gap is known" in draw_charts(nothing, 320)

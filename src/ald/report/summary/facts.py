@@ -20,6 +20,7 @@ from ald.results.finding import Finding
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
+    from ald.results.reported import Asked
 
 # Significant groups beyond those listed that have a line of their own.
 _FURTHER = 5
@@ -49,7 +50,7 @@ def list_assumptions(audit: Audit) -> tuple[str, ...]:
 
 def describe_data(audit: Audit) -> list[str]:
     data, config = audit.data_summary, audit.config
-    audited = _describe_outcomes(audit)
+    audited = describe_outcomes(audit)
     who = "people" if data.clusters is None else f"rows of {data.clusters:,} people"
     if not config.searches:
         return [audited, f"{data.rows:,} {who}, all of them for the tests: nothing was searched for."]
@@ -64,7 +65,7 @@ def describe_data(audit: Audit) -> list[str]:
     ]
 
 
-def _describe_outcomes(audit: Audit) -> str:
+def describe_outcomes(audit: Asked) -> str:
     """The columns that are audited, which of their values counts, and whether that is the favourable one."""
     config = audit.config
 

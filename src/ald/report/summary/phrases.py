@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ald.results.audit import Audit
     from ald.results.finding import Finding
     from ald.results.gaps import Gap
+    from ald.results.reported import Asked
 
 # Up to so many levels are named one after the other; of more the criterion says itself.
 _NAMED = 4
@@ -148,7 +149,7 @@ def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None
     return None if found is None else Happening(of=found[0], what=found[1])
 
 
-def value_of(column: str, audit: Audit, *, positive: bool = True) -> str:
+def value_of(column: str, audit: Asked, *, positive: bool = True) -> str:
     """The positive or negative value of an outcome, prediction or truth, such as: admitted = yes."""
     found = audit.data_summary.outcome(column)
     value = found.positive if positive else found.negative

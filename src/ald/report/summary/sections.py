@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ald.data.prepare import DataSummary
 from ald.groups.wording import readable
 from ald.report.model import Grid, Heading, Section
 from ald.report.summary import everyone
@@ -39,9 +40,9 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
         *profile_sections(audit),
         _show_named(audit),
         *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named_groups, 1)],
-        Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], _say_fingerprint(audit)),
-                table=_tabulate_attributes(audit) if audit.config.searches else None),
-        Section(key="left-out", title="Columns left out", table=_tabulate_left_out(audit)),
+        Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], say_fingerprint(audit.input_sha256)),
+                table=tabulate_attributes(data) if audit.config.searches else None),
+        Section(key="left-out", title="Columns left out", table=tabulate_left_out(data)),
         Section(key="method", title="Method", paragraphs=_describe_method(audit)),
         Section(key="settings", title="Settings",
                 table=tabulate_settings(audit.config, is_everyone=audit.mode.is_everyone)),
@@ -143,13 +144,15 @@ def _has_several(audit: Audit) -> bool:
     return all(len(notion.rates) > 1 for notion in audit.config.notions)
 
 
-def _say_fingerprint(audit: Audit) -> str:
-    if audit.input_sha256 is None:
+def say_fingerprint(sha256: str | None) -> str:
+    """Which file was read."""
+    if sha256 is None:
         return "SHA-256 of the input: none; the data did not come from a file, or the report was made without it."
-    return f"SHA-256 of the input file: {audit.input_sha256}"
+    return f"SHA-256 of the input file: {sha256}"
 
 
-def _tabulate_attributes(audit: Audit) -> Grid:
+def tabulate_attributes(data: DataSummary) -> Grid:
+    """The attributes that were searched."""
     rows = tuple(
         (
             word(entry.name),
@@ -157,7 +160,7 @@ def _tabulate_attributes(audit: Audit) -> Grid:
             number(entry.distinct, f"{entry.distinct:,}"),
             number(entry.missing, f"{entry.missing:,}"),
         )
-        for entry in audit.data_summary.attributes
+        for entry in data.attributes
     )
     heads = (
         Heading(key="attribute", header="attribute", is_number=False),
@@ -167,8 +170,9 @@ def _tabulate_attributes(audit: Audit) -> Grid:
     return Grid(caption="Attributes that were searched", columns=heads, rows=rows)
 
 
-def _tabulate_left_out(audit: Audit) -> Grid | None:
-    rows = tuple((word(entry.name), word(entry.reason)) for entry in audit.data_summary.left_out)
+def tabulate_left_out(data: DataSummary) -> Grid | None:
+    """The columns that were not audited, if there are any."""
+    rows = tuple((word(entry.name), word(entry.reason)) for entry in data.left_out)
     heads = (Heading(key="column", header="column", is_number=False), Heading(key="why", header="why", is_number=False))
     return Grid(caption="Columns that were not audited, and why", columns=heads, rows=rows) if rows else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 
 import numpy as np
 import scipy
@@ -25,8 +26,13 @@ def tabulate_settings(config: AuditConfig, *, is_everyone: bool = False) -> Grid
         if option.in_document and (config.searches or option.part != "search")
         if not (is_everyone and key in _OF_HALVES)
     ]
+    return tabulate_some(config, keys)
+
+
+def tabulate_some(config: AuditConfig, keys: Iterable[str], *beside: tuple[str, str], subject: str = "audit") -> Grid:
+    """Some of the settings, and what else was asked, as pairs of a name and a value."""
     values = [(key, text) for key in keys for text in _describe_setting(key, config)]
-    return _tabulate_pairs("Settings of this audit", "setting", values)
+    return _tabulate_pairs(f"Settings of this {subject}", "setting", [*beside, *values])
 
 
 def _describe_setting(key: str, config: AuditConfig) -> list[str]:
