@@ -41,6 +41,8 @@ def test_many_attributes_are_folded() -> None:
     assert len(shown.table.rows) == ATTRIBUTES
     assert len(shown.more.rows) == ATTRIBUTES + 5
     assert shown.paragraphs[1] == "5 more attributes are not among these."
+    assert shown.table.rows[0][0] == shown.more.rows[0][0]
+    assert [row[0] for row in shown.table.rows] == [row[0] for row in shown.more.rows[:ATTRIBUTES]]
 
 
 def test_protected_attributes_are_on_the_first_screen() -> None:
@@ -52,8 +54,10 @@ def test_protected_attributes_are_on_the_first_screen() -> None:
     shown = show_gaps(ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=1)))
     assert shown is not None
     assert shown.table is not None
+    assert shown.more is not None
     told = [row[0].text for row in shown.table.rows]
     assert len(told) == ATTRIBUTES
+    assert shown.more.rows[0][0].text == told[0]
     assert {"race = p", "race = q", "race = r"} < set(told)
     assert len([text for text in told if text.startswith("sex")]) == 1
 

@@ -52,8 +52,10 @@ def _choose_rows(gaps: Gaps) -> tuple[Gap, ...]:
     Of two levels one is the mirror of the other.
     """
     levels: dict[str, list[Gap]] = {}
-    for row in {str(row.criterion): row for row in reversed(gaps.rows)}.values():
-        levels.setdefault(row.attribute, []).insert(0, row)
+    for row in gaps.rows:
+        told = levels.setdefault(row.attribute, [])
+        if row.criterion not in [other.criterion for other in told]:
+            told.append(row)
     chosen = [rows[:1] for name, rows in levels.items() if is_protected(name)]
     chosen += [rows[1:_PROTECTED] for name, rows in levels.items() if is_protected(name) and len(rows) > 2]
     protected = [row for rows in chosen for row in rows][: ATTRIBUTES // 2]
