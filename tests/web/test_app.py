@@ -179,15 +179,16 @@ def test_nothing_found(client: Client) -> None:
 
 
 def test_a_number_as_outcome(client: Client) -> None:
-    """An outcome that is a number is audited by its mean; the form asks whether more of it is good."""
+    """Of an outcome that is a number the page asks where it is good; with that it is audited."""
     columns = people(1500)
     columns["pay"] = [20 + a / 10 + (5 if s == "F" else 0) for a, s in zip(columns["age"], columns["sex"], strict=True)]
     page = client.open_file("pay.csv", csv_of({name: columns[name] for name in ("age", "sex", "pay")}))
     pay = place(client.get(page).text, "pay")
     client.look(page, about="outcome", outcome=pay)
-    assert "its mean is compared" in client.get(page).text
-    question = client.run(page, favourable="higher")
-    assert client.document(question)["notions"][0]["rates"][0]["name"] == "mean pay"
+    assert "The outcome is a number" in client.get(page).text
+    client.look(page, favourable=">= 26")
+    question = client.run(page)
+    assert client.document(question)["config"]["favourable"] == ">= 26"
     assert client.document(question)["groups"]
 
 

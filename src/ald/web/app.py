@@ -8,10 +8,10 @@ import io
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
@@ -344,10 +344,13 @@ class Pages:
         return _found(self.state.jobs.by_id, request)
 
 
-def _found(known: dict[str, Any], request: Request) -> Any:
+Known = TypeVar("Known")
+
+
+def _found(known: Mapping[str, Known], request: Request) -> Known:
     if request.path_params["id"] not in known:
         raise HTTPException(404, "This is not open any more, or never was.")
-    return known[request.path_params["id"]]
+    return known[str(request.path_params["id"])]
 
 
 async def _first_of(*awaitables: Awaitable[Any]) -> None:

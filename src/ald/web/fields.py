@@ -148,15 +148,17 @@ def suggested_notion(fitting: Sequence[str]) -> str:
 
 def asked_of_look(pairs: Pairs, columns: Sequence[str]) -> dict[str, Any]:
     """What a look is asked: what will be audited, the kinds of columns, and the query."""
-    answers = read(pairs, columns, (), ())
-    found = {key: answers.options[key] for key in ("prediction", "truth", "kinds", "query") if key in answers.options}
-    outcome = answers.options.get("outcome")
-    if outcome is not None:
-        found["outcome"] = outcome if isinstance(outcome, str) else outcome[0]
-    favourable = answers.options.get("favourable")
-    if favourable is not None and "outcome" in found | ({"outcome": 1} if "prediction" in found else {}):
-        found["favourable"] = favourable if isinstance(favourable, str) else favourable.get(found.get("outcome"))
-    return {key: value for key, value in found.items() if value is not None}
+    options = read(pairs, columns, (), ()).options
+    found: dict[str, Any] = {key: options[key] for key in ("prediction", "truth", "kinds", "query") if key in options}
+    outcome = several(options.get("outcome"))[:1]
+    if outcome:
+        found["outcome"] = outcome[0]
+    favourable = options.get("favourable")
+    if isinstance(favourable, Mapping):
+        favourable = favourable.get(found.get("outcome"))
+    if favourable is not None and ("outcome" in found or "prediction" in found):
+        found["favourable"] = favourable
+    return found
 
 
 def read(pairs: Pairs, columns: Sequence[str], notions: Sequence[str], shown: Sequence[ColumnLook]) -> Answers:

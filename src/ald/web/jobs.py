@@ -166,12 +166,12 @@ class Jobs:
         environment = os.environ | {"TMPDIR": job.folder}
         job.process = process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # nothing is imported from the folder that one happens to be in
             "-m",
             "ald.web.worker",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            cwd=job.folder,
             env=environment,
             start_new_session=True,
             limit=_LONGEST,

@@ -73,7 +73,7 @@ def serve(
             app, host=host, port=port, token=token, refuse=lambda status, words: refusal(status, words).encode()
         )
         config = uvicorn.Config(
-            guarded,  # type: ignore[arg-type]
+            guarded,
             log_level="error",
             access_log=False,
             server_header=False,
@@ -118,6 +118,7 @@ def _in_address(host: str) -> str:
 @contextlib.contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that listens there; of a port that is taken, an error that says so."""
+    sock = None
     try:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.socket(family, socket.SOCK_STREAM)
@@ -126,6 +127,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         sock.bind(place)
         sock.listen(128)
     except OSError as error:
+        if sock is not None:
+            sock.close()
         raise SettingError(
             f"nothing can be served at {host} port {port}: {error.strerror or error}. Another port: --port 0 takes any "
             "that is free."

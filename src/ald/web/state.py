@@ -19,6 +19,9 @@ from ald.web.worker import LOOK
 
 Pairs = list[tuple[str, str]]
 
+# How a look says that an audit would refuse the data.
+REFUSED = "an audit would refuse this: "
+
 
 @dataclass(frozen=True, kw_only=True)
 class Embedded:
@@ -237,7 +240,8 @@ def asks_amount(look: Any) -> bool:
     if look.outcome is None:
         return False
     column = look.column(look.outcome)
-    return column.kind == "numeric" and column.distinct > 2 and look.favourable in (None, "higher", "lower")
+    how_much = column.kind == "numeric" and column.distinct > 2 and look.favourable in (None, "higher", "lower")
+    return how_much and not any(text.startswith(REFUSED) for text in look.warnings)
 
 
 def look_from(told: Mapping[str, Any]) -> Any:

@@ -44,8 +44,12 @@ def main() -> None:
             TASKS[task["kind"]](task, tell)
     except AldError as error:
         tell("failed", message=visible(str(error)))
-    except (OSError, RecursionError) as error:
-        tell("failed", message=visible(f"{type(error).__name__}: {error}"))
+    except Exception as error:
+        # Whatever else fails shall be told, and be one audit that failed.
+        tell(
+            "failed",
+            message=visible(f"this did not work, and should not have failed so: {type(error).__name__}: {error}"),
+        )
     else:
         tell("done")
     # Threads of libraries need not come to an end.

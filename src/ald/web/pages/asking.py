@@ -11,7 +11,7 @@ from ald.report.words import count, percent, points, shorten
 from ald.results.look import ColumnLook, Look, Part
 from ald.web.fields import KINDS, Answers, Setting, column_parts, settings
 from ald.web.pages.frame import button, code, described, form, head, notes, page, problem, section
-from ald.web.state import DataSet, asks_amount, look_from
+from ald.web.state import REFUSED, DataSet, asks_amount, look_from
 
 # Columns that are shown one by one; of more, the first ones.
 SHOWN = 200
@@ -36,7 +36,6 @@ _GUESSES = {
     "gives the outcome away": "gives the outcome away",
 }
 _ABOUT = (("outcome", "An outcome: what came out for people"), ("prediction", "Predictions, beside what was true"))
-_REFUSED = "an audit would refuse this: "
 
 
 class Filled:
@@ -60,8 +59,8 @@ def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, st
     assert data.looked is not None
     look, filled = look_from(data.looked["look"]), Filled(data, answers)
     amount = asks_amount(look)
-    warnings = [text for text in look.warnings if not (amount and text.startswith(_REFUSED))]
-    refused = [text.removeprefix(_REFUSED) for text in warnings if text.startswith(_REFUSED)]
+    refused = [text.removeprefix(REFUSED) for text in look.warnings if text.startswith(REFUSED)]
+    warnings = [text for text in look.warnings if not text.startswith(REFUSED)]
     columns = f"{count(look.rows, 'row')}, {count(len(look.columns), 'column')}"
     return page(
         data.name,
@@ -76,15 +75,20 @@ def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, st
                 ticket(),
                 f"/data/{data.id}",
                 _summary(filled.problems),
-                section("What is audited?", *_audited(look, filled, data.looked["values"], amount), name="audited"),
+                section(
+                    "What is audited?",
+                    *_audited(look, filled, data.looked["values"], amount),
+                    problem(_first(refused), "audited"),
+                    name="audited",
+                ),
                 _power(look, amount),
-                notes("What to know about this data", [text for text in warnings if not text.startswith(_REFUSED)]),
+                notes("What to know about this data", warnings),
                 _columns(look, filled),
                 _settings(filled),
                 _reading(filled),
                 element(
                     "div",
-                    problem(refused[0] if refused else filled.problems.get(""), "all"),
+                    problem(filled.problems.get(""), "all"),
                     button("Run the audit", main=True, name="do", value="ask"),
                     button("Look again", name="do", value="look"),
                     class_="go",
@@ -97,6 +101,11 @@ def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, st
         ),
         trail=[(data.name, None)],
     )
+
+
+def _first(texts: Sequence[str]) -> str | None:
+    """The first of them as a sentence, if there is one."""
+    return texts[0][:1].upper() + texts[0][1:] if texts else None
 
 
 def _summary(problems: Mapping[str, str]) -> Markup | None:
@@ -159,7 +168,8 @@ def _favourable(look: Look, filled: Filled, values: Mapping[str, list[str]], amo
     if column is not None and column.kind == "numeric" and column.distinct > 2:
         control = element("input", type="text", name="favourable", value=chosen, list="amounts", autocomplete="off")
         hints = element("datalist", element("option", value="higher"), element("option", value="lower"), id="amounts")
-        help_ = "The outcome is a number. Say higher or lower to compare means, or where it is good, such as >= 640."
+        help_ = "The outcome is a number: say where it is good for people, such as >= 640."
+        help_ = help_ if not amount else f"{help_} Or say whether higher or lower is good, to compare means."
         return element("div", _labelled(words, control, filled, "favourable", help_), hints, class_="row")
     options = [("", "not said"), *((value, shorten(value, 60)) for value in known)]
     if chosen and chosen not in known:
