@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml setup.py $(wildcard src/ald/*/*.[ch] src/ald/*/*/*.[ch])
 
 .NOTPARALLEL:
-.PHONY: setup tools demo test test-integrations bench
+.PHONY: setup tools demo web test test-integrations bench
 setup: .venv/ready
 
 # What users install is enough for the demonstration; the rest goes on top of it, or brings it along.
@@ -37,6 +37,11 @@ demo: .venv/installed
 	@mkdir -p demo-output
 	@$(BIN)/ald demo --output demo-output/berkeley.html --output demo-output/berkeley.md --output demo-output/berkeley.json
 	@echo "That was the demonstration. The report is demo-output/berkeley.html: open it in a browser."
+
+# The page needs three small packages more, about 8 MB.
+web: .venv/installed
+	@$(BIN)/python -m pip install --quiet --editable '.[web]'
+	@$(BIN)/ald serve
 
 test: setup tools
 	$(BIN)/ruff check .

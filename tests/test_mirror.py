@@ -44,6 +44,13 @@ ELSEWHERE = {
     "search/forest/counting.py": "search/forest/test_packed.py",
     # The study's own tests run its command.
     "cli/reproduce.py": "study/test_reproduce.py",
+    # Pages are looked at as the server sends them, and what they show as processes of their own find it.
+    "web/pages/answer.py": "web/test_app.py",
+    "web/pages/asking.py": "web/test_app.py",
+    "web/pages/frame.py": "web/test_app.py",
+    "web/pages/start.py": "web/test_app.py",
+    "web/state.py": "web/test_app.py",
+    "web/worker.py": "web/test_jobs.py",
     # Parts of a result, which is tested whole.
     "groups/tree.py": "search/forest/test_growth.py",
     "report/whole.py": "report/test_files.py",

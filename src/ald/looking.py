@@ -70,7 +70,7 @@ def look(
         elif value is not None:
             raise SettingError(f"{key} must be the name of a column (text), not {shown(value)}")
     source = data if isinstance(data, Source) else Source(data=data)
-    table = _load(source)
+    table = load_source(source)
     if table.rows == 0:
         raise InputError(f"{table.source} has no rows")
     guess = _read_options(table, favourable, outcome=outcome, prediction=prediction, truth=truth) or audited_columns(
@@ -101,7 +101,7 @@ def look(
 _TELLS = "gives the outcome away"
 
 
-def _load(source: Source) -> Table:
+def load_source(source: Source) -> Table:
     """All columns, if they fit."""
     data = source.data
     if source.engine is not None:

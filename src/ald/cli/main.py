@@ -20,6 +20,7 @@ from ald.cli.lists import data, notions, version
 from ald.cli.look import look
 from ald.cli.report import report
 from ald.cli.reproduce import reproduce
+from ald.cli.serve import serve
 from ald.cli.signals import interrupted_by_signals
 from ald.cli.terminal import tell
 from ald.cli.watch import watch
@@ -46,7 +47,7 @@ def cli() -> None:
     """ALD: which groups of people get disparate outcomes, how large is the disparity, and how sure are we?"""
 
 
-for command in (audit, look, profile, compare, watch, check, report, demo, notions, data, reproduce, version):
+for command in (audit, look, profile, compare, watch, check, report, demo, notions, data, serve, reproduce, version):
     cli.add_command(command)
 
 

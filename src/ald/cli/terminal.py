@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ald._core.steps import share_of_whole
+
 if TYPE_CHECKING:
     from ald.report.identity import Identity
     from ald.results.reported import Reported
@@ -34,22 +36,15 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
 
     from ald.report.terminal import open_console
 
-    # Nobody knows how long loading takes: until it is done the bar moves to and fro, and the clock runs.
-    steps = {
-        "search": (0.0, 0.9),
-        "repeat": (0.0, 0.9),
-        "assess": (0.9, 0.06),
-        "rank": (0.96, 0.04),
-        "power": (0.0, 1.0),
-    }
+    # Until it is known how far the audit is, the bar moves to and fro, and the clock runs.
     shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*shown, console=open_console(stderr=True), transient=True) as bar:
         task = bar.add_task("load", total=None)
 
         def update(step: str, share: float) -> None:
-            if step in steps:
-                start, width = steps[step]
-                bar.update(task, description=step, total=1.0, completed=start + width * share)
+            done = share_of_whole(step, share)
+            if done is not None:
+                bar.update(task, description=step, total=1.0, completed=done)
 
         yield update
 

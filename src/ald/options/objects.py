@@ -121,6 +121,11 @@ def source(
 _OBJECTS: dict[str, type] = {"search": Search, "split": Split, "given": Given, "weights": SurveyWeights}
 
 
+def class_of(parameter: str) -> str:
+    """The name of the object that a parameter takes where it takes more than one word."""
+    return _OBJECTS[parameter].__name__
+
+
 def options_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The options that parameters of `ald.audit` carry: what an object holds becomes several, by key.
 

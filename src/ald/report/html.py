@@ -37,7 +37,7 @@ _LONG = 240
 
 def to_html(report: Report) -> str:
     """The whole page. Same report, same bytes."""
-    style, script = _style(), _static("report.js")
+    style, script = style_of_reports(), script_of_reports()
     page = element(
         "html",
         element(
@@ -54,17 +54,8 @@ def to_html(report: Report) -> str:
         element(
             "body",
             element("a", "Skip to the content", href="#content", class_="skip"),
-            _header(report),
-            element(
-                "main",
-                None if report.giveaways is None else _section(report.giveaways),
-                _groups(report),
-                [_section(section) for section in report.overview],
-                _figures(report),
-                [_card(card, report) for card in report.cards],
-                _sections(report),
-                id="content",
-            ),
+            report_header(report),
+            element("main", report_content(report), id="content"),
             _footer(report),
             Markup(f'<script type="application/json" id="audit">{_embed(report)}</script>'),
             Markup(f"<script>{script}</script>"),
@@ -74,11 +65,29 @@ def to_html(report: Report) -> str:
     return f"<!DOCTYPE html>\n{page}\n"
 
 
+def report_content(report: Report) -> Markup:
+    """All that follows the verdict: groups, what stands beside them, a card per group, and the sections."""
+    return markup(
+        None if report.giveaways is None else _section(report.giveaways),
+        _groups(report),
+        [_section(section) for section in report.overview],
+        _figures(report),
+        [_card(card, report) for card in report.cards],
+        _sections(report),
+    )
+
+
 def _static(name: str) -> str:
     return resources.files("ald.report").joinpath(f"static/{name}").read_text("utf-8")
 
 
-def _style() -> str:
+def script_of_reports() -> str:
+    """What makes a report's tables, order and trees live."""
+    return _static("report.js")
+
+
+def style_of_reports() -> str:
+    """How a report looks, its pictures too, light and dark."""
     colours = (
         f":root{{{variables(LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
         f"@media print{{:root{{{variables(LIGHT)}}}}}"
@@ -102,7 +111,8 @@ def _cut(text: str, length: int = _LONG) -> str:
     return shorten(text, length)
 
 
-def _header(report: Report) -> Markup:
+def report_header(report: Report) -> Markup:
+    """The verdict, with what it is about, and what to beware of."""
     return element(
         "header",
         element(

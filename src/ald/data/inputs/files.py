@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ald._core.leftovers import to_be_removed
+from ald.data.inputs.books import ENDINGS as BOOKS
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.reduction import reduce_relation
 from ald.data.inputs.relation import (
@@ -259,6 +260,20 @@ def _reader(path: str) -> str:
             f"{', '.join('.' + ending for ending in _READERS)}, each also with .gz or .zst (except Parquet)."
         )
     return _READERS[parts[-1]]
+
+
+def readable_ending(name: str) -> str:
+    """The ending by which a file of this name is read; empty where it is not.
+
+    >>> readable_ending("A.CSV.gz"), readable_ending("book.xlsx"), readable_ending("notes.doc")
+    ('csv.gz', 'xlsx', '')
+    """
+    parts = name.casefold().split(".")[1:]
+    packed = parts[-1:] if parts and parts[-1] in _COMPRESSION else []
+    kind = parts[: len(parts) - len(packed)][-1:]
+    if not packed and kind and kind[0] in BOOKS:
+        return kind[0]
+    return ".".join([*kind, *packed]) if kind and kind[0] in _READERS else ""
 
 
 def refuse_pipe(path: str) -> None:

@@ -62,10 +62,10 @@
     link.addEventListener("click", () => { document.getElementById(link.hash.slice(1)).open = true; });
   });
 
-  // The document inside the page as a file.
+  // The document inside the page as a file, where it is inside.
   const save = document.getElementById("save");
-  save.parentNode.hidden = false;
-  save.addEventListener("click", () => {
+  if (save) save.parentNode.hidden = false;
+  save?.addEventListener("click", () => {
     const text = document.getElementById("audit").textContent;
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
