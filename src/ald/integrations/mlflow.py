@@ -18,7 +18,7 @@ def log_audit(audit: Audit, name: str = "audit") -> None:
     >>> import ald
     >>> audit = ald.audit(ald.datasets.load_berkeley(), outcome="admitted", favourable="yes")
     >>> metrics_of(audit, "audit")["audit.groups_listed"]
-    2.0
+    3.0
     """
     mlflow = _mlflow()
     if mlflow.active_run() is None:
