@@ -29,6 +29,8 @@ ELSEWHERE = {
     "report/pictures/charts.py": "report/pictures/test_pictures.py",
     "report/pictures/curve.py": "report/pictures/test_pictures.py",
     "report/pictures/groups.py": "report/pictures/test_pictures.py",
+    "report/pictures/reliability.py": "report/pictures/test_pictures.py",
+    "report/pictures/spread.py": "report/pictures/test_pictures.py",
     "report/pictures/tree.py": "report/pictures/test_pictures.py",
     # Every public data set is read, checked and described alike.
     "datasets/adult.py": "datasets/test_public.py",
@@ -77,6 +79,7 @@ PROMISES = {
     "report/summary/test_further.py",
     "search/everyone/test_numpy_lanes.py",
     "test_against_reference.py",
+    "test_amounts.py",
     "test_asked.py",
     "test_determinism.py",
     "test_direction.py",
@@ -85,6 +88,7 @@ PROMISES = {
     "test_odd_data.py",
     "test_odd_options.py",
     "test_public_names.py",
+    "test_scores.py",
     "test_unseen.py",
 }
 

@@ -31,7 +31,7 @@ from ald.questions import joint_cells
 from ald.results.audit import Audit
 
 # What is audited: columns, or values.
-ROLES = ("outcome", "prediction", "truth")
+ROLES = ("outcome", "prediction", "truth", "score")
 
 
 @either_spelling
@@ -42,6 +42,7 @@ def audit(
     favourable: Any = None,
     prediction: Any = None,
     truth: Any = None,
+    score: Any = None,
     notion: str | Notion | Sequence[str | Notion] = "statistical parity",
     attributes: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] = (),
@@ -72,6 +73,8 @@ def audit(
     prediction, truth: two columns with the same coding. `favourable`, or else 1 or true, is the positive value of both:
         a false positive is someone who was predicted to have it, but does not. Outcome, prediction and truth may be
         values, too, one per row of a DataFrame or dictionary; texts that are all names of columns name columns.
+    score: a column of a model's scores. With a truth they are probabilities, and the notion is "calibration" (whether
+        they are too high or too low on average), "Brier score", "log loss" or "mean score"; without one, their mean.
     notion: a name from `ald.NOTIONS` or your own `ald.Notion`; several are audited together, with one correction.
     attributes: the columns that may describe groups; by default all others.
     exclude: columns that are left out.

@@ -16,7 +16,8 @@ from ald._core.arrays import IntArray
 from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.assess.assessment import assessment_terms
-from ald.assess.power import Detectable, detectable
+from ald.assess.power import Detectable, detectable, detectable_means
+from ald.data.asked import amount_asked
 from ald.data.coded import AuditData, weighted_bincount
 from ald.data.columns import Column, as_word
 from ald.data.guesses import Guess, audited_columns, favourable_value, is_protected, is_split, weights_kind
@@ -30,8 +31,8 @@ from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, shorten, shown
 from ald.groups.criterion import format_bound
-from ald.notions import CELLS, NOTIONS, OUTCOME_CELLS, Notion, RateCounter
-from ald.options.config import AuditConfig
+from ald.notions import AMOUNT_CELLS, CELLS, NOTIONS, OUTCOME_CELLS, Mean, Notion, RateCounter
+from ald.options.config import AuditConfig, mean_notion
 from ald.options.objects import Source
 from ald.options.table import READING, of_command
 from ald.results.look import ColumnLook, LevelCount, Look, Part
@@ -77,10 +78,11 @@ def look(
         table
     )
     left_out, hints = _left_out(table, guess)
-    warnings, prepared = _prepare(table, guess)
-    telling = [] if guess is None or prepared is None else _telling(prepared, guess)
-    parts = tuple(_parts(table, guess, hints, telling))
-    chosen = _options(table, guess, telling)
+    mean = None if guess is None else amount_asked(table, _roles(guess))
+    warnings, prepared = _prepare(table, guess, mean)
+    telling = [] if guess is None or prepared is None or mean is not None else _telling(prepared, guess)
+    parts = tuple(_parts(table, guess, hints, telling, mean))
+    chosen = _options(table, guess, telling, mean)
     by_column = {part.column: part.part for part in parts}
     return Look(
         source=table.source,
@@ -89,10 +91,11 @@ def look(
         parts=parts,
         left_out=left_out,
         warnings=warnings,
-        notions=() if guess is None else _fitting(guess),
+        notions=() if guess is None or mean is not None else _fitting(guess),
+        mean=mean,
         favourable=None if guess is None else guess.favourable,
         **({} if guess is None else guess.parts),
-        detectable=() if guess is None or prepared is None else _detectable(prepared.cell_counts(), guess),
+        detectable=() if guess is None or prepared is None else _detectable(prepared, guess, mean),
         command=_command(source, chosen),
         python=_python(source, chosen),
     )
@@ -181,12 +184,17 @@ def _left_out(table: Table, guess: Guess | None) -> tuple[tuple[LeftOut, ...], d
     return tuple(out), hints
 
 
-def _parts(table: Table, guess: Guess | None, hints: Collection[str], telling: Collection[str]) -> Iterator[Part]:
+def _parts(
+    table: Table, guess: Guess | None, hints: Collection[str], telling: Collection[str], mean: Mean | None
+) -> Iterator[Part]:
     """What the columns may be."""
     taken = guess.parts if guess else {}
     for part, name in taken.items():
         assert guess is not None
         which = f"; {_favourable_reason(table[name], guess)}" if part != "truth" else ""
+        if mean is not None:
+            low, high = (_short(float(end), "numeric") for end in np.asarray(table[name].values)[[0, -1]])
+            which = f"; a number from {low} to {high}, compared by its mean"
         yield Part(part=part, column=name, reason=guess.reason + which)
     for name, column in table.columns.items():
         if name in taken.values():
@@ -222,16 +230,20 @@ def _telling(prepared: AuditData, guess: Guess) -> list[str]:
     return [prepared.attributes[condition.attribute].name for (condition,) in found]
 
 
-def _prepare(table: Table, guess: Guess | None) -> tuple[tuple[str, ...], AuditData | None]:
+def _prepare(table: Table, guess: Guess | None, mean: Mean | None) -> tuple[tuple[str, ...], AuditData | None]:
     """What an audit would say of the data, and the data as it would see it; None if it would refuse."""
     if guess is None:
-        return ("no column has two values, so that none can be the outcome: make a yes/no column",), None
+        return (
+            "no column has two values, and no number is named like an outcome: say which column it is, or make a "
+            "yes/no column",
+        ), None
     try:
         prepared = prepare(
             table,
-            _roles(replace(guess, favourable=_counting_value(table, guess))),
-            OUTCOME_CELLS if guess.outcome else CELLS,
+            _roles(guess if mean is not None else replace(guess, favourable=_counting_value(table, guess))),
+            AMOUNT_CELLS if mean is not None else OUTCOME_CELLS if guess.outcome else CELLS,
             look_at_order=True,
+            mean=mean,
         )
     except InputError as error:
         return (f"an audit would refuse this: {error}",), None
@@ -268,22 +280,25 @@ def _notion(guess: Guess) -> Notion:
     return NOTIONS["statistical parity" if guess.outcome else "equalized odds"]
 
 
-def _detectable(cells: IntArray, guess: Guess) -> tuple[Detectable, ...]:
+def _detectable(prepared: AuditData, guess: Guess, mean: Mean | None) -> tuple[Detectable, ...]:
     """What an audit with the default settings could see on the half that it keeps for the tests."""
-    notion = _notion(guess)
+    notion = _notion(guess) if mean is None else mean_notion(mean)
     config = AuditConfig(notion=notion, **guess.parts)  # type: ignore[arg-type]
-    assessed = (cells * (1.0 - config.fraction)).astype(np.int64)
-    return detectable(assessed, notion, assessment_terms(config), ceil(PER_LISTED * config.groups))
+    tests, terms = ceil(PER_LISTED * config.groups), assessment_terms(config)
+    if mean is not None:
+        return detectable_means(prepared, notion, terms, tests, kept=1.0 - config.fraction)
+    assessed = (prepared.cell_counts() * (1.0 - config.fraction)).astype(np.int64)
+    return detectable(assessed, notion, terms, tests)
 
 
-def _options(table: Table, guess: Guess | None, telling: Sequence[str]) -> dict[str, Any]:
+def _options(table: Table, guess: Guess | None, telling: Sequence[str], mean: Mean | None) -> dict[str, Any]:
     """The options of the next step, by their names in Python."""
     if guess is None:
         return {"outcome": "COLUMN"}
     options: dict[str, Any] = dict(guess.parts)
     if guess.favourable is not None:
         options["favourable"] = guess.favourable
-    elif counted_value(_first(table, guess)) is None:
+    elif mean is None and counted_value(_first(table, guess)) is None:
         options["favourable"] = "VALUE"
     options |= {} if guess.outcome else {"notion": _notion(guess).name}
     return options | ({"exclude": list(telling)} if telling else {})

@@ -26,6 +26,8 @@ CELLS = ("tn", "fp", "fn", "tp")
 OUTCOME_CELLS = ("negative", "positive")
 # Of an outcome that is a number: people, their sum, and the two words of the sum of squares, in the unit of the mean.
 AMOUNT_CELLS = ("people", "sum", "squares_high", "squares_low")
+# Decimals of a mean that are written at most.
+MOST_DECIMALS = 12
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class Rate:
         )
 
     @property
+    def has_ratio(self) -> bool:
+        """Whether the rate inside divided by the one outside says something."""
+        return True
+
+    @property
     def limit(self) -> float:
         """No difference is larger than this."""
         return 1.0
@@ -78,11 +85,16 @@ class Rate:
             return np.asarray(hits / base, dtype=float)
 
 
+# Means of a score that are of the truth, too.
+_OF_TRUTH = ("calibration", "brier", "log_loss")
+
+
 @dataclass(frozen=True)
 class Mean(Rate):
     """The mean of an amount: a sum over people, of integers (amount * per_one - origin, rounded).
 
-    unit: what is written behind amounts, such as EUR.
+    unit: what is written behind amounts, such as EUR. decimals: how many say something. is_share: whether amounts are
+    shares, and written in percent. Where it is a mean of a score, `ald.data.scores` knows by its key what of.
     """
 
     hits: str = "sum"
@@ -90,6 +102,8 @@ class Mean(Rate):
     per_one: float = 1.0
     origin: int = 0
     unit: str = ""
+    decimals: int = 0
+    is_share: bool = False
 
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
@@ -105,7 +119,17 @@ class Mean(Rate):
 
     @property
     def needs_truth(self) -> bool:
-        return False
+        return self.key in _OF_TRUTH
+
+    @property
+    def of_score(self) -> bool:
+        """Whether this is a mean of something that a score says."""
+        return self.key == "score" or self.key in _OF_TRUTH
+
+    @property
+    def has_ratio(self) -> bool:
+        """Whether one mean divided by another says something: not of differences, which are about 0."""
+        return self.key != "calibration"
 
     @property
     def limit(self) -> float:
@@ -320,6 +344,21 @@ NOTIONS = {
 }
 
 
+# What is asked of a score: means of something per row, which `ald.data.scores` computes.
+SCORE_NOTIONS = {
+    notion.name: notion
+    for notion in (
+        Notion("mean score", (Mean("score", "mean score", is_share=True),), "equal mean scores"),
+        Notion(
+            "calibration",
+            (Mean("calibration", "mean of truth minus score", better="lower", is_share=True),),
+            "scores that are as right on average: the mean of truth minus score is equal",
+        ),
+        Notion("Brier score", (Mean("brier", "Brier score", better="lower"),), "equal mean squared errors of scores"),
+        Notion("log loss", (Mean("log_loss", "log loss", better="lower"),), "equal mean log losses of scores"),
+    )
+}
+
 # Other names of the same questions.
 ALIASES = {
     "demographic parity": "statistical parity",
@@ -366,6 +405,9 @@ def get_notion(notion: str | Notion) -> Notion:
         raise SettingError(f"a notion is a name or an ald.Notion, not {shown(notion)}. {nearest('', NOTIONS)}")
     name = " ".join(notion.replace("_", " ").replace("-", " ").casefold().split())
     name = ALIASES.get(name, name)
+    by_fold = {known.casefold(): found for known, found in SCORE_NOTIONS.items()}
+    if name in by_fold:
+        return by_fold[name]
     if name not in NOTIONS:
         meant = _meant(name)
         hint = f"Did you mean {meant!r}? " if meant else ""

@@ -13,13 +13,15 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads
 from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
-from ald.assess.power import Detectable, detectable, known
+from ald.assess.power import Detectable, detectable, detectable_means, known
+from ald.data.asked import amount_asked
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load, load_halves, load_or_leave
 from ald.data.prepare import DataSummary, Prepared, check_halves, prepare, with_kinds
 from ald.data.roles import Roles
+from ald.data.scores import score_asked
 from ald.data.table import Table
 from ald.errors import SettingError
 from ald.everyone import Answered, Listed, list_all, search_all
@@ -29,7 +31,7 @@ from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.groups.wording import readable
 from ald.local import LocalRows
-from ald.notions import RateCounter
+from ald.notions import Mean, RateCounter
 from ald.options import AuditConfig
 from ald.questions import Question, joint_cells, questions
 from ald.results import finer
@@ -68,9 +70,11 @@ def run(
     file: Seen | None = None,
 ) -> Audit:
     """The audit with its settings in two objects. One line per step of the method. file: the data as it was before."""
-    asked, halvings, say = questions(config), list[Halving](), progress or _say_nothing
+    halvings, say = list[Halving](), progress or _say_nothing
     say("load", 0.0)
     with load_rows(data, roles, config, threads or available_threads(), memory_limit, query, file) as rows:
+        config = rows.config
+        asked = questions(config)
         named = rows.assess_named(asked)
         mode = decide(rows, config)
         if mode.is_everyone:
@@ -119,6 +123,7 @@ def load_rows(
     """LOAD: the data as coded rows, in memory or where they are; these are given back in the end."""
     found, half = read(data, roles, config, memory_limit, query, threads)
     if isinstance(found, Table):
+        config = config.of_amounts(_mean_asked(found, roles, config))
         sha256 = None if file is None else file.sha256()
         prepared = arrange(found, half, roles, config)
         yield LocalRows(
@@ -127,8 +132,18 @@ def load_rows(
         return
     from ald.remote.distributed import remote_rows
 
-    with remote_rows(found, roles, config, threads) as rows:
+    if roles.score is not None:
+        raise SettingError(
+            f"score {roles.score!r}: means are added up in memory only, while this data stays where it is. Give fewer "
+            "attributes or more memory_limit."
+        )
+    with remote_rows(found, roles, config.of_amounts(None), threads) as rows:
         yield rows
+
+
+def _mean_asked(table: Table, roles: Roles, config: AuditConfig) -> Mean | None:
+    """The mean that is compared, if the outcome is a number or a score."""
+    return amount_asked(table, roles) if config.mean is None else score_asked(table, roles, config.mean)
 
 
 def read(
@@ -176,6 +191,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         reference=reference,
         named=named,
         search=config.searches,
+        mean=config.mean,
     )
     if config.searches and prepared.data.design.half is not None:
         first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
@@ -384,6 +400,9 @@ def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
     out: list[Detectable] = []
     for answer in split.answers:
         d2, notion = answer.d2, answer.question.notion
+        if config.mean is not None:
+            out += detectable_means(d2, notion, assessment_terms(config), split.tested)
+            continue
         reference = d2.design.reference
         out += detectable(
             d2.cell_counts(),

@@ -16,14 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from ald.data.arrangement import row_weights
+from ald.data.asked import refuse_amounts
 from ald.data.coded import AuditData, weighted_bincount
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
+from ald.data.outcomes import known_outcomes
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
-from ald.data.table import stack
+from ald.data.scores import scores_of
+from ald.data.table import Table, stack
 from ald.errors import SettingError, nearest, shown
-from ald.notions import SELECTION, RateCounter
+from ald.notions import OUTCOME_CELLS, SELECTION, RateCounter
 
 # The names under which a profile takes columns; None for any.
 PROFILES: dict[str, tuple[str, ...] | None] = {"nyc-ll144": ("sex", "race"), "eu-ai-act": None, "adverse-impact": None}
@@ -75,19 +79,24 @@ class CategoryTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What was counted for a law: its name, the column of each role, and a table per role and pair of roles."""
+    """What was counted for a law: its name, the column of each role, and a table per role and pair of roles.
+
+    median: of scores, above which someone counts as selected; None where a decision was audited.
+    """
 
     name: str
     columns: dict[str, str]
     tables: tuple[CategoryTable, ...] = ()
+    median: float | None = None
 
     def table(self, *roles: str) -> CategoryTable | None:
         """The table of these roles, if it was counted."""
         return next((table for table in self.tables if table.roles == roles), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as plain data (the schema's `profile`)."""
-        return asdict(self)
+        """The profile as plain data (the schema's `profile`); `median` only of scores."""
+        entry = asdict(self)
+        return entry if self.median is not None else {key: value for key, value in entry.items() if key != "median"}
 
     @classmethod
     def from_dict(cls, entry: dict[str, Any]) -> Profile:
@@ -100,7 +109,7 @@ class Profile:
             )
             for table in entry["tables"]
         )
-        profile = cls(name=entry["name"], columns=entry["columns"], tables=tables)
+        profile = cls(name=entry["name"], columns=entry["columns"], tables=tables, median=entry.get("median"))
         check_profile(profile.name, profile.columns)
         return profile
 
@@ -159,11 +168,22 @@ def count_profile(
     )
     reading = reading_of(wanted, {}, memory_limit, query)
     table = reduce(stack, (load(part, wanted.needed, reading, roles.kinds or {}) for part in parts))
+    if roles.score is None:
+        refuse_amounts(table, roles, "a profile counts who was selected")
     for column in columns.values():
         if table[column].n_codes < 2:
             raise SettingError(
                 f"the profile cannot count by the column {column!r}: it has fewer than two different values"
             )
+    median = None
+    if roles.score is not None:
+        if name != "nyc-ll144":
+            raise SettingError(
+                f"the profile {name!r} counts who was selected, and a score selects nobody: give an outcome, such "
+                "as the score with favourable='>= 0.5'"
+            )
+        median, cell_names = _median(table, roles), OUTCOME_CELLS
+        wanted = replace(wanted, outcome=roles.score, score=None, truth=None, favourable=f"> {median!r}")
     prepared = prepare(table, wanted, cell_names)
     for entry in prepared.summary.left_out:  # all people of other values have the weight 0
         raise SettingError(f"the profile cannot count by the column {entry.name!r}: {entry.reason}")
@@ -173,7 +193,23 @@ def count_profile(
         _count_categories(prepared.data, positions, tuple(names[i] for i in positions))
         for positions in (*((i,) for i in range(len(names))), *pairs)
     )
-    return Profile(name=name, columns=columns, tables=tables)
+    return Profile(name=name, columns=columns, tables=tables, median=median)
+
+
+def _median(table: Table, roles: Roles) -> float:
+    """The median of everyone's scores: the middle one, or halfway between the two in the middle."""
+    assert roles.score is not None
+    known, _ = known_outcomes(table, (roles.score,))
+    table = table if known is None else table.take(known)
+    counts, _, kept = row_weights(table, roles)
+    table = table if kept is None else table.take(kept)
+    scores, _ = scores_of(table, replace(roles, truth=None))
+    people = np.ones(len(scores), np.int64) if counts is None else counts
+    order = np.argsort(scores, kind="stable")
+    running = np.cumsum(people[order])
+    middle = [(int(running[-1]) - 1) // 2, int(running[-1]) // 2]
+    low, high = scores[order][np.searchsorted(running, middle, side="right")].tolist()
+    return float((low + high) / 2.0)
 
 
 def _pairs(profile: str, names: Sequence[str]) -> list[tuple[int, ...]]:

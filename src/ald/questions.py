@@ -27,10 +27,10 @@ class Question:
 
 def questions(config: AuditConfig) -> tuple[Question, ...]:
     """The questions of an audit, in the order given."""
+    if config.mean is not None:
+        return (Question(notion=config.notions[0], outcome=config.outcome_columns[0], cell_names=AMOUNT_CELLS),)
     if not config.outcomes:
         return tuple(Question(notion=notion, outcome=None, cell_names=CELLS) for notion in config.notions)
-    if config.mean is not None:
-        return (Question(notion=config.notions[0], outcome=config.outcomes[0], cell_names=AMOUNT_CELLS),)
     # The cell of several outcomes has a bit for each.
     n = len(config.outcomes)
     return tuple(
@@ -47,10 +47,10 @@ def questions(config: AuditConfig) -> tuple[Question, ...]:
 
 def joint_cells(config: AuditConfig) -> tuple[str, ...]:
     """The names of the confusion cells that all questions share, or of what is added up of amounts."""
-    if not config.outcomes:
-        return CELLS
     if config.mean is not None:
         return AMOUNT_CELLS
+    if not config.outcomes:
+        return CELLS
     if len(config.outcomes) == 1:
         return OUTCOME_CELLS
     n = len(config.outcomes)

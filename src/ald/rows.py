@@ -14,6 +14,7 @@ from ald.data.prepare import DataSummary
 from ald.data.strata import Strata
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
+from ald.options import AuditConfig
 from ald.questions import Question
 from ald.results.details import Details, People
 from ald.results.finding import Finding
@@ -32,6 +33,10 @@ class Whole:
 
 class Rows(Protocol):
     """The data after LOAD: in memory, or where it is, if that does not hold it."""
+
+    @property
+    def config(self) -> AuditConfig:
+        """The settings, once the data has said what its outcome is."""
 
     @property
     def summary(self) -> DataSummary:

@@ -119,9 +119,11 @@ def test_settings() -> None:
 
 
 def test_documents() -> None:
-    """The document has the settings under the keys of the table."""
+    """The document has the settings under the keys of the table; a score only where one is audited."""
     config = json.loads(ald.audit(people(), outcome="y", search=Search(trees=2)).to_json())["config"]
-    assert list(config) == [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
+    assert list(config) == [
+        key for key, option in AUDIT_OPTIONS.items() if option.in_document and key not in ("notion", "score")
+    ]
 
 
 @pytest.mark.parametrize("command", ["audit", "profile", "watch", "compare"])
@@ -152,7 +154,7 @@ def test_names_are_unique() -> None:
         ("seed", -1, "seed must be a whole number from 0 on, not -1"),
         ("given_in_criteria", 1, "given_in_criteria must be true or false, not 1"),
         ("fraction", 1, "fraction must be above 0 and below 1, not 1"),
-        ("threshold", -0.1, "threshold must be from 0 on and below 1, not -0.1"),
+        ("threshold", -0.1, "threshold must be from 0 on and finite, not -0.1"),
         ("alpha", 1.1, "alpha must be above 0 and at most 1, not 1.1"),
         ("level", float("nan"), "level must be above 0 and at most 1, not nan"),
         ("level", "0.05", "level must be above 0 and at most 1, not '0.05'"),

@@ -156,9 +156,9 @@ def detectable(
 
 
 def detectable_means(
-    data: AuditData, notion: Notion, terms: Terms, tests: int, shares: Sequence[float] = SHARES
+    data: AuditData, notion: Notion, terms: Terms, tests: int, shares: Sequence[float] = SHARES, *, kept: float = 1.0
 ) -> tuple[Detectable, ...]:
-    """The same of amounts, tested by t: differences of their means."""
+    """The same of amounts, tested by t: differences of their means. kept: the share of the people who are tested."""
     design, mean = data.design, notion.rates[0]
     assert design.amounts is not None
     assert isinstance(mean, Mean)
@@ -167,7 +167,7 @@ def detectable_means(
     total, people = (np.bincount(strata, values) for values in (weight * design.amounts, weight))
     residual = design.amounts - (total / np.maximum(people, 1e-300))[strata]
     spread = float(weight @ residual**2 / weight.sum()) ** 0.5 / mean.per_one
-    effect, n = effect_of(data, [residual]), data.total
+    effect, n = effect_of(data, [residual]), kept * data.total
     compared = n if design.reference is None else data.people(design.reference)
     level = terms.interval_level(_single_level(terms, tests))
     out = []

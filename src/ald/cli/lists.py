@@ -12,13 +12,16 @@ def notions() -> None:
     """List the fairness notions."""
     from rich.table import Table
 
-    from ald.notions import ALIASES, NOTIONS
+    from ald.notions import ALIASES, NOTIONS, SCORE_NOTIONS
     from ald.report.terminal import open_console
 
-    table = Table("notion", "rates compared", "asks for", "needs")
+    table = Table("notion", "rates or means compared", "asks for", "needs")
     for notion in NOTIONS.values():
         rates = ", ".join(f"{rate.name} ({rate.key})" for rate in notion.rates)
         table.add_row(notion.name, rates, notion.description, "prediction, truth" if notion.needs_truth else "outcome")
+    for notion in SCORE_NOTIONS.values():
+        means = ", ".join(mean.name for mean in notion.rates)
+        table.add_row(notion.name, means, notion.description, "score, truth" if notion.needs_truth else "score")
     console = open_console()
     console.print(table)
     for name in NOTIONS:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import floor, log10
 from typing import Any
 
 import numpy as np
 
+from ald._core.arrays import FloatArray
 from ald.data.amounts import Unit
 from ald.data.arrangement import row_weights
 from ald.data.columns import Column, compact, parse_numbers
+from ald.data.outcomes import is_amount
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, SettingError
-from ald.notions import Mean
+from ald.notions import MOST_DECIMALS, Mean
 
 # Where a number is favourable: a comparison, and the number.
 _CUT = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 _OTHERWISE = {">=": "<", "<=": ">", ">": "<=", "<": ">="}
-# What is good for people, of an outcome that is an amount.
-BETTER = ("higher", "lower")
+# A unit behind what a column holds: wage (EUR), or wage [EUR].
+_UNIT = re.compile(r"(.*\S)\s*(?:\(([^()\[\]]{1,20})\)|\[([^()\[\]]{1,20})\])\s*")
+# The largest amount, and one over the least range: beyond them, squares have no place in a document.
+LARGEST = 1e12
 
 
 def with_cuts(table: Table, roles: Roles) -> Table:
@@ -57,9 +62,16 @@ def _as_yes_no(column: Column, words: str, comparison: str, number: float) -> Co
     return replace(column, kind="nominal", codes=codes, values=None, levels=levels)
 
 
-def is_amount(column: Column, favourable: Any) -> bool:
-    """Whether the question is how much: a column of more than two numbers, none of which is the favourable one."""
-    return column.kind == "numeric" and column.n_codes > 2 and (favourable is None or favourable in BETTER)
+def refuse_amounts(table: Table, roles: Roles, why: str) -> None:
+    """Raises where an outcome is a number, or a score, and it cannot be audited as one. why: what is in the way."""
+    if roles.score is not None:
+        raise SettingError(f"score {roles.score!r}: {why}. Give a prediction instead, such as the score cut in two.")
+    for name in roles.outcomes:
+        if name in table.columns and is_amount(table[name], roles.favourable_of(name)):
+            raise SettingError(
+                f"outcome {name!r} is a number with more than two values, and {why}. Say where it is favourable, such "
+                "as favourable='>= 640', to ask for yes or no (command line: --favourable '>= 640')."
+            )
 
 
 def amount_asked(table: Table, roles: Roles) -> Mean | None:
@@ -89,5 +101,46 @@ def amount_asked(table: Table, roles: Roles) -> Mean | None:
         )
     values = table[name].values
     assert values is not None
+    check_size(f"outcome {name!r}", values)
     unit = Unit.of(values)
-    return Mean("mean", f"mean {name}", better=better or "higher", per_one=unit.per_one, origin=unit.origin)
+    what, written = _parse_unit(name)
+    return Mean(
+        "mean",
+        f"mean {what}",
+        better=better or "higher",
+        per_one=unit.per_one,
+        origin=unit.origin,
+        unit=written,
+        decimals=decimals_of(values[table[name].codes[~table[name].missing]]),
+    )
+
+
+def check_size(who: str, values: FloatArray) -> None:
+    """Raises where amounts are so large, or so nearly the same, that their squares have no place."""
+    low, high = float(values.min()), float(values.max())
+    if max(abs(low), abs(high)) > LARGEST or 0.0 < high - low < 1.0 / LARGEST:
+        raise ColumnError(
+            f"{who} has values from {low:g} to {high:g}, and amounts are at most {LARGEST:g} and differ by "
+            f"{1.0 / LARGEST:g} at least. Use another unit: divide or multiply the column by a power of ten."
+        )
+
+
+def _parse_unit(name: str) -> tuple[str, str]:
+    """What a column holds, and the unit behind it in brackets, if there is one.
+
+    >>> _parse_unit("wage (EUR)"), _parse_unit("waiting [days]"), _parse_unit("wage")
+    (('wage', 'EUR'), ('waiting', 'days'), ('wage', ''))
+    """
+    found = _UNIT.fullmatch(name)
+    return (name, "") if found is None else (found[1], found[2] or found[3])
+
+
+def decimals_of(amounts: FloatArray) -> int:
+    """How many decimals say something of means of amounts that differ so much.
+
+    >>> decimals_of(np.array([1000.0, 2000.0, 3500.0])), decimals_of(np.array([1.0, 2.0, 5.0]))
+    (0, 2)
+    """
+    low, high = np.quantile(amounts, [0.25, 0.75])
+    spreads = [spread for spread in (float(amounts.std()), float(high - low) / 1.35) if spread > 0]
+    return int(np.clip(2 - floor(log10(min(spreads))), 0, MOST_DECIMALS)) if spreads else 0

@@ -16,13 +16,16 @@ class Design:
 
     factors: codes of legitimate factors, until they are cut. strata: number of the stratum that they make; finer: the
     same with one of the factors cut twice as fine, for each that can be. amounts: the outcome of every one of the row's
-    people, where it is a number (`ald.data.amounts` says of what). clusters: number of the cluster (such as a
+    people, where it is a number (`ald.data.amounts` says of what). scores, truths: of which amounts are made, where a
+    score is audited. clusters: number of the cluster (such as a
     person with several rows). weights: survey weight of each of the row's people. half: 0 for the search, 1 for the
     assessment. reference: whether the row belongs to the group that others are compared with. named: the same, for
     every named group.
     """
 
     amounts: IntArray | None = None
+    scores: FloatArray | None = None
+    truths: BoolArray | None = None
     strata: IntArray | None = None
     clusters: IntArray | None = None
     weights: FloatArray | None = None

@@ -20,6 +20,11 @@ _OUTCOME = frozenset((
     "admission", "accepted", "granted", "hired", "hire", "selected", "released", "rejected", "reject", "denied", "deny",
     "refused", "promoted", "invited", "call", "callback", "survived", "default", "paid", "income", "y", "class",
 ))  # fmt: skip
+# Numbers that say how much somebody got, has to pay or to wait.
+_AMOUNT = frozenset((
+    "wage", "wages", "salary", "salaries", "pay", "earnings", "income", "amount", "score", "loss", "cost", "costs",
+    "price", "premium", "waiting", "days", "bonus", "residual", "error", "outcome", "y",
+))  # fmt: skip
 _PROTECTED = frozenset((
     "sex", "gender", "race", "ethnicity", "ethnic", "age", "religion", "disability", "disabled", "nationality",
     "marital", "married", "pregnant", "citizen", "citizenship", "colour", "color", "black", "hispanic", "female",
@@ -101,7 +106,9 @@ def favourable_value(column: Column) -> str | None:
 
 
 def audited_columns(table: Table) -> Guess | None:
-    """The columns that an audit is probably about; None if there is no column with two values."""
+    """The columns that an audit is probably about; None if there is no column with
+    two values, and no number that is named like an outcome.
+    """
     free = [c for c in table.columns.values() if not is_protected(c.name) and not is_split(c) and c.n_codes >= 2]
     two = [column for column in free if column.n_codes == 2]
     for prediction in (column for column in two if _is_named(column.name, _PREDICTION)):
@@ -117,6 +124,10 @@ def audited_columns(table: Table) -> Guess | None:
     named = [column for column in (*two, *few) if _is_named(column.name, _OUTCOME | _TRUTH | _PREDICTION)]
     if named:
         return _outcome(named[0], "by its name")
+    amounts = [column for column in free if column.kind == "numeric" and column.n_codes > _MOST_VALUES]
+    amounts = [column for column in amounts if _is_named(column.name, _AMOUNT) and not weights_kind(column)]
+    if amounts and not two:
+        return Guess(outcome=amounts[0].name, favourable=None, reason="by its name, and no column has two values")
     if not two:
         return None
     if len(two) == 1:

@@ -17,6 +17,8 @@ from ald.errors import ColumnError, SettingError, nearest, shorten
 
 # Outcomes share the 256 confusion cells that a row's byte can name.
 MOST_OUTCOMES = 6
+# What is good for people, of an outcome that is an amount.
+BETTER = ("higher", "lower")
 # Of numbers with more values than this, one against all others is no question that anybody asks.
 _MOST_NUMBERS = 10
 
@@ -115,6 +117,11 @@ class OutcomeSummary:
     positive: str
 
 
+def is_amount(column: Column, favourable: Any) -> bool:
+    """Whether the question is how much: a column of more than two numbers, none of which is the favourable one."""
+    return column.kind == "numeric" and column.n_codes > 2 and (favourable is None or favourable in BETTER)
+
+
 def amount_summary(column: Column) -> OutcomeSummary:
     """The same of a number: the smallest and the largest."""
     words = column.words()
@@ -125,6 +132,9 @@ def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
     """Which values the columns have that are audited: the positive one, and all others."""
     out = []
     for name in dict.fromkeys(roles.outcome_columns):
+        if name == roles.score or is_amount(table[name], roles.favourable_of(name)):
+            out.append(amount_summary(table[name]))
+            continue
         positive = _favourable_word(table[name], roles.favourable_of(name), roles.role_of(name))
         others = [word for word in table[name].words() if word != positive]
         negative = others[0] if len(others) == 1 else " or ".join(some([shorten(word) for word in others]))

@@ -30,12 +30,12 @@ from ald.data.identifiers import (
 from ald.data.outcomes import (
     OutcomeSummary,
     against_note,
-    amount_summary,
     confusion_cells,
     known_outcomes,
     outcome_summaries,
 )
 from ald.data.roles import Roles
+from ald.data.scores import amounts_of_score, scores_of
 from ald.data.strata import Factors, Strata, check_strata, default_bins, in_strata
 from ald.data.table import Table
 from ald.errors import ColumnError, InputError, SettingError, nearest, shorten
@@ -162,8 +162,11 @@ def prepare(
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
     factors = [attribute_of(table[name]) for name in roles.given]
     clusters = cluster_numbers(table, roles, people)
+    scores, truths = (None, None) if roles.score is None else scores_of(table, roles)
     design = Design(
-        amounts=None if mean is None else _amounts(table[roles.outcomes[0]], mean),
+        amounts=None if mean is None else _amounts(table, roles, mean),
+        scores=scores,
+        truths=truths,
         factors=tuple(codes for _, codes in factors),
         clusters=clusters,
         weights=weights,
@@ -177,6 +180,8 @@ def prepare(
         besides.append(number_hashes("survey weight", weights))
     if design.amounts is not None:
         besides.append(number_hashes("amount", design.amounts.astype(float)))
+    if design.scores is not None:
+        besides.append(number_hashes("score", design.scores))
     besides += [
         named_hashes(str(criterion), mark)
         for criterion, mark in _marks(reference, named, design)
@@ -196,7 +201,7 @@ def prepare(
     cell_counts = data.cell_counts()
     summary = DataSummary(
         rows=total,
-        outcomes=outcome_summaries(table, roles) if mean is None else (amount_summary(table[roles.outcomes[0]]),),
+        outcomes=outcome_summaries(table, roles),
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
         attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),
@@ -220,15 +225,19 @@ def _cluster_hashes(column: Column) -> AnyArray:
     return value_hashes(attribute)[codes]
 
 
-def _amounts(column: Column, mean: Mean) -> IntArray:
-    """The outcome of every row as an integer. None may be missing."""
+def _amounts(table: Table, roles: Roles, mean: Mean) -> IntArray:
+    """The outcome of every row, or what is asked of its score, as an integer. None may be missing."""
+    unit = Unit(per_one=mean.per_one, origin=mean.origin)
+    if roles.score is not None:
+        return unit.integers(amounts_of_score(table, roles, mean))
+    column = table[roles.outcomes[0]]
     assert column.values is not None
     if column.n_codes < 2:
         raise ColumnError(
             f"outcome {column.name!r} has the value {column.words()[0]!r} in every row: there are no differences to "
             "locate."
         )
-    return Unit(per_one=mean.per_one, origin=mean.origin).integers(column.values)[column.codes]
+    return unit.integers(column.values)[column.codes]
 
 
 def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:

@@ -11,7 +11,8 @@ from ald.errors import SettingError, shown
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Either `outcome` (one column or several), or `prediction` and `truth`; everything else is optional.
+    """Either `outcome` (one column or several), or `prediction` and `truth`, or `score` and perhaps `truth`; everything
+    else is optional.
 
     exclude: columns to leave out. given: legitimate factors, within whose strata people are compared. cluster: who the
     row is about, where people have several rows. survey_weights: how many people of the population a row stands for.
@@ -23,6 +24,7 @@ class Roles:
     favourable: Any = None
     prediction: str | None = None
     truth: str | None = None
+    score: str | None = None
     attributes: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     weights: str | None = None
@@ -48,9 +50,12 @@ class Roles:
                 raise SettingError(f"the kind of column {name!r} must be a word or a list of levels, not {shown(kind)}")
         if self.outcomes and (self.prediction is not None or self.truth is not None):
             raise SettingError("give either outcome, or prediction and truth; not both")
-        if not self.outcomes and self.prediction is None and self.truth is None:
+        if self.score is not None and (self.outcomes or self.prediction is not None):
+            other = "outcome" if self.outcomes else "prediction"
+            raise SettingError(f"a score is audited by itself, or with the truth: leave {other} out")
+        if self.score is None and not self.outcomes and self.prediction is None and self.truth is None:
             raise SettingError("name the column to audit: outcome=..., or prediction=... and truth=...")
-        if not self.outcomes and (self.prediction is None or self.truth is None):
+        if self.score is None and not self.outcomes and (self.prediction is None or self.truth is None):
             missing, given = ("truth", "prediction") if self.truth is None else ("prediction", "truth")
             raise SettingError(
                 f"{given} was given without {missing}. Give both, or outcome=... to audit one column by itself."
@@ -62,7 +67,7 @@ class Roles:
 
     def _named(self) -> dict[str, tuple[Any, ...]]:
         """The columns of every role but the attributes."""
-        single = ("prediction", "truth", "weights", "survey_weights", "cluster", "split")
+        single = ("prediction", "truth", "score", "weights", "survey_weights", "cluster", "split")
         values = {role: getattr(self, role) for role in single}
         named = {role: () if value is None else (value,) for role, value in values.items()}
         return {"outcome": self.outcomes, "given": self.given, **named}
@@ -97,11 +102,13 @@ class Roles:
 
     def role_of(self, name: str) -> str:
         """What is audited in this column: an outcome, the prediction or the truth."""
+        if name == self.score:
+            return "score"
         return "outcome" if self.outcomes else "prediction" if name == self.prediction else "truth"
 
     @property
     def outcome_columns(self) -> tuple[str, ...]:
-        return (*self.outcomes, *(name for name in (self.prediction, self.truth) if name is not None))
+        return (*self.outcomes, *(name for name in (self.prediction, self.score, self.truth) if name is not None))
 
     @property
     def taken(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ald._core.arrays import BoolArray
 from ald.auditing import Request, read_request
-from ald.data.asked import with_cuts
+from ald.data.asked import refuse_amounts, with_cuts
 from ald.data.table import Table
 from ald.errors import InputError
 from ald.gate.policy import Accepted, Check
@@ -112,6 +112,7 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
     table, _ = read(asked.parts[0], asked.roles, asked.config, limit, query, threads or 1)
     if not isinstance(table, Table):
         raise InputError("a check needs the data in memory: give fewer attributes, or a sample")
+    refuse_amounts(table, asked.roles, "the limit of a check is a difference of rates")
     table = with_cuts(table, asked.roles)
     plain = _run(table, asked, progress)
     strict = _run(table, replace(asked, config=replace(asked.config, threshold=check.limit)), progress)

@@ -28,6 +28,7 @@ class AuditConfig:
     favourable: str | tuple[str | None, ...] | None = None
     prediction: str | None = None
     truth: str | None = None
+    score: str | None = None
     notion: Notion | tuple[Notion, ...]
     given: tuple[str, ...] = ()
     given_bins: int | None = None
@@ -53,7 +54,7 @@ class AuditConfig:
     def __post_init__(self) -> None:
         from ald.notions import get_notion  # with NumPy, which the help of the command does without
 
-        notions = tuple(get_notion(notion) for notion in several(self.notion))
+        notions = self._of_score(tuple(get_notion(notion) for notion in several(self.notion)))
         if not notions:
             raise SettingError("name at least one notion")
         if len({notion.name for notion in notions}) < len(notions):
@@ -80,6 +81,30 @@ class AuditConfig:
         if self.search not in SEARCHES:
             _check_system(self.search)
         self._check_together()
+
+    def _of_score(self, notions: tuple[Notion, ...]) -> tuple[Notion, ...]:
+        """The notions, of a score those that go with it: by default calibration, without a truth the mean score."""
+        from ald.notions import SCORE_NOTIONS, Mean
+
+        of_score = [notion for notion in notions if isinstance(notion.rates[0], Mean) and notion.rates[0].of_score]
+        if self.score is None:
+            if of_score:
+                raise SettingError(
+                    f"the notion {of_score[0].name!r} is about scores: name their column (score=..., command line: "
+                    "--score)"
+                )
+            return notions
+        if notions == (get_default_notion(),):
+            return (SCORE_NOTIONS["mean score" if self.truth is None else "calibration"],)
+        if len(notions) != 1 or not of_score:
+            raise SettingError(
+                "a score is audited by one notion: "
+                f"{', '.join(map(repr, SCORE_NOTIONS))}. For rates, give a prediction instead, such as the score cut "
+                "in two: prediction=..., favourable='>= 0.5'"
+            )
+        if of_score[0].needs_truth and self.truth is None:
+            raise SettingError(f"the notion {of_score[0].name!r} compares scores with the truth: give truth=..., too")
+        return notions
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -149,8 +174,8 @@ class AuditConfig:
 
     @property
     def outcome_columns(self) -> tuple[str, ...]:
-        """The outcomes, or the prediction and the truth."""
-        return self.outcomes or tuple(name for name in (self.prediction, self.truth) if name is not None)
+        """The outcomes, or the prediction or score and the truth."""
+        return self.outcomes or tuple(name for name in (self.prediction, self.score, self.truth) if name is not None)
 
     def favourable_of(self, outcome: str | None = None) -> str | None:
         """The favourable value of an outcome, or of predictions and truth; None if nobody said it."""
@@ -168,30 +193,32 @@ class AuditConfig:
 
     def of_amounts(self, mean: Mean | None) -> AuditConfig:
         """The settings, once it is known whether the outcome is a number; what does not go with that is refused."""
-        from ald.notions import Notion
-
         if mean is None:
+            if self.threshold >= 1:
+                raise SettingError(f"threshold must be from 0 on and below 1, not {shown(self.threshold)}")
             return self
-        name = self.outcomes[0]
+        if self.score is None and self.notions != (get_default_notion(),):
+            raise SettingError(
+                f"outcome {self.outcomes[0]!r} is a number: its mean is compared, and no notion "
+                f"({self.notions[0].name!r}) is chosen for it. Leave the notion out, or say where the number is "
+                "favourable, such as favourable='>= 640'."
+            )
+        name = f"{'outcome' if self.score is None else 'score'} {self.outcome_columns[0]!r}"
         if self.system is not None:
             raise SettingError(
-                f"outcome {name!r} is a number with more than two values, and search={self.search!r} looks at yes and "
+                f"{name} is a number with more than two values, and search={self.search!r} looks at yes and "
                 "no only. Leave the search out to audit how much it is, or say where it is favourable, such as "
                 "favourable='>= 640'."
             )
         if self.split == "none":
             raise SettingError(
-                f"outcome {name!r} is a number, and split='none' shuffles yes and no only: amounts are searched in one "
+                f"{name} is a number, and split='none' shuffles yes and no only: amounts are searched in one "
                 "half and tested in the other. Leave the split out, or say where the number is favourable, such as "
                 "favourable='>= 640'."
             )
-        if self.notions != (get_default_notion(),):
-            raise SettingError(
-                f"outcome {name!r} is a number: its mean is compared, and no notion ({self.notions[0].name!r}) is "
-                "chosen for it. Leave the notion out, or say where the number is favourable, such as "
-                "favourable='>= 640'."
-            )
-        return replace(self, notion=Notion("equal means", (mean,), "equal mean outcomes"))
+        return replace(
+            self, notion=mean_notion(mean) if self.score is None else replace(self.notions[0], rates=(mean,))
+        )
 
     @property
     def sign(self) -> int:
@@ -245,6 +272,13 @@ class AuditConfig:
     def system(self) -> str | None:
         """The other system that searches, if one does."""
         return None if self.search in SEARCHES else self.search
+
+
+def mean_notion(mean: Mean) -> Notion:
+    """What is asked of a number: that its mean is the same."""
+    from ald.notions import Notion
+
+    return Notion("equal means", (mean,), "equal mean outcomes")
 
 
 def get_default_notion() -> Notion:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any, Literal
 
 from ald.errors import SettingError, nearest, shown
@@ -111,7 +112,8 @@ class Option:
         elif self.form == "number" and not self._holds(value):
             low, high = (f"{bound:g}" for bound in self.bounds)
             start = f"from {low} on" if self.ends[0] == "[" else f"above {low}"
-            wrong = f"must be {start} and {f'at most {high}' if self.ends[1] == ']' else f'below {high}'}"
+            end = f"at most {high}" if self.ends[1] == "]" else f"below {high}"
+            wrong = f"must be {start} and {end if isfinite(self.bounds[1]) else 'finite'}"
         elif self.key == "progress" and not callable(value):
             wrong = "must be a function of a step and a share"
         elif self.form == "value" and not isinstance(value, Mapping) and not _is_said(value):
@@ -188,6 +190,9 @@ OPTIONS = (
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
            help="Column with a model's predictions. Give it twice, the model in use first."),
     Option(key="truth", form="name", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
+    Option(key="score", form="name", part="question",
+           help="Column with a model's scores, such as probabilities. With --truth the question is whether they are as "
+           "right for all, without it whether they are as high."),
     Option(key="notion", form="texts", part="question", default="statistical parity", commands=WATCHED,
            help="Fairness notion; `ald notions` lists them. May be repeated."),
     Option(key="notion", form="text", part="question", default="equalized odds", commands=("compare",),
@@ -209,8 +214,8 @@ OPTIONS = (
     Option(key="direction", form="text", part="design", default="both", choices=tuple(DIRECTIONS),
            help="disadvantaged or advantaged: find only groups that fare worse, or better, using one-sided tests; with "
            "several rates, in at least one of them. Needs --favourable."),
-    Option(key="threshold", form="number", part="design", default=0.0, ends="[)",
-           help="Largest acceptable |psi|."),
+    Option(key="threshold", form="number", part="design", default=0.0, ends="[)", bounds=(0.0, inf),
+           help="Largest acceptable |psi|; of an outcome that is a number, in its unit."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
            commands=WATCHED, help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
     Option(key="weights", form="name", part="data", attribute="counts", commands=COUNTED, in_document=False,

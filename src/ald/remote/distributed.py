@@ -112,7 +112,7 @@ class RemoteRows:
     input_sha256 = None
 
     def __init__(self, remote: RemoteTable, prepared: PreparedRemote, config: AuditConfig, threads: int) -> None:
-        self._remote, self._summary, self._config = remote, prepared.summary, config
+        self._remote, self._summary, self.config = remote, prepared.summary, config
         self._prepared, self._threads = prepared, threads
         self._found: RemoteHalves | None = None
 
@@ -129,12 +129,12 @@ class RemoteRows:
         total = halves.totals[0] + halves.totals[1]
         rows = int(total.sum())
         gone = self._remote.rows - rows
-        left_out = [left_out_note(gone, self._remote.rows, self._config.outcome_columns)] if gone else []
+        left_out = [left_out_note(gone, self._remote.rows, self.config.outcome_columns)] if gone else []
         return replace(
             self._summary,
             rows=rows,
             cells={name: int(n) for name, n in zip(self._summary.cells, total, strict=True)},
-            warnings=(*self._summary.warnings, *left_out, *copies, *pool_note(halves.different, self._config), note),
+            warnings=(*self._summary.warnings, *left_out, *copies, *pool_note(halves.different, self.config), note),
         )
 
     def assess_named(self, asked: Sequence[Question]) -> tuple[Finding, ...]:
@@ -144,8 +144,8 @@ class RemoteRows:
     def gaps(self, asked: Sequence[Question]) -> Callable[[], Gaps]:
         """From the people along every attribute, who were counted for the halves."""
         tables = [first + second for first, second in zip(*self._halves.values, strict=True)]
-        counted = count_parts(self._halves.attributes, tables, self._config)
-        return partial(assess_gaps, counted, asked, self._config)
+        counted = count_parts(self._halves.attributes, tables, self.config)
+        return partial(assess_gaps, counted, asked, self.config)
 
     @property
     def size(self) -> int:
@@ -161,7 +161,7 @@ class RemoteRows:
         raise SettingError(_not_here("split='none'", self._remote))
 
     def halves(self, seed: np.random.SeedSequence) -> RemoteHalves:
-        self._found = RemoteHalves(self._prepared, self._config, self._threads, key_of(np.random.default_rng(seed)))
+        self._found = RemoteHalves(self._prepared, self.config, self._threads, key_of(np.random.default_rng(seed)))
         return self._found
 
     def searched(self, halving: Halving, criteria: Sequence[CodedCriterion]) -> list[int]:
@@ -176,9 +176,9 @@ class RemoteRows:
     def details(self, halving: Halving) -> Details:
         """Curves, dropped conditions and trees of the listed groups, counted now, each by one job."""
         people = [self._halves.view_d2(answer.question) for answer in halving.answers]
-        subjects = listed_subjects(halving, self._config, people)
+        subjects = listed_subjects(halving, self.config, people)
         self._halves.count_along(tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts)))
-        return listed_details(halving, self._config, people)
+        return listed_details(halving, self.config, people)
 
 
 class RemoteHalves:
@@ -358,6 +358,12 @@ class RemoteD2:
             return assess_counts(inside[None], everyone, notion, terms)
         members, (*others, own) = self.memberships([*before, criterion])
         return assess_given(others, own, members, notion, terms)
+
+    def spread(self, criterion: CodedCriterion, reference: str) -> None:
+        """Amounts are in memory only."""
+
+    def reliability(self, criterion: CodedCriterion, terms: Terms) -> None:
+        """So are scores."""
 
     def leaves(self, proposed: Candidates) -> RemoteLeaves | None:
         """Who counts candidates that are leaves, by one job."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.arrangement import own_halves
+from ald.data.asked import refuse_amounts
 from ald.data.coded import attribute_of
 from ald.data.outcomes import against_note, confusion_cells, outcome_summaries
 from ald.data.prepare import DataSummary, choose_columns, column_warnings, summarise, with_kinds
@@ -51,6 +52,7 @@ def prepare_remote(remote: RemoteTable, roles: Roles, cell_names: Sequence[str],
     # Its columns differ in length: each has every value once.
     table = Table(columns=columns, n_rows=remote.rows, source=remote.source, left_out=dict(remote.left_out))
     table = with_kinds(table, roles.kinds, roles.taken)
+    refuse_amounts(table, roles, "amounts are added up in memory only, while this data stays where it is")
     found, left_out, hints = choose_columns(table, roles, lambda name: marginals[name][1], remote.rows)
     coded = [attribute_of(column) for column in found]
     layout = KeyLayout(

@@ -149,18 +149,27 @@ def _records(records: Records) -> tuple[list[str], list[list[Value]]]:
     heads = {"lower": f"{interval} from", "upper": f"{interval} to", "log10_p_adjusted": "log10 of adj. p"}
     keys = [column.key for column in records.columns]
     header = ["rank", *(heads.get(column.key, column.header or column.key) for column in records.columns)]
+    formats = [_FORMATS.get(key, _PERCENT if key.endswith(("_inside", "_outside")) else _SIGNED) for key in keys]
+    if records.decimals is not None:
+        formats = [_amounts(key, records.decimals) or code for key, code in zip(keys, formats, strict=True)]
     rows: list[list[Value]] = [
-        [i, *(_format_value(key, value) for key, value in zip(keys, row, strict=True)), *remarks]
+        [i, *(_format_value(code, value) for code, value in zip(formats, row, strict=True)), *remarks]
         for i, (row, remarks) in enumerate(zip(records.rows[: _ROWS - 1], records.remarks, strict=False), 1)
     ]
     return [*header, "notion", "undefined"], rows
 
 
-def _format_value(key: str, value: Value) -> Value:
+def _amounts(key: str, decimals: int) -> str | None:
+    """The format of a column of amounts; None of other columns."""
+    code = f"{_WHOLE}{'.' * bool(decimals)}{'0' * decimals}"
+    if key in ("psi", "lower", "upper"):
+        return f"+{code};-{code};{code}"
+    return code if key.endswith(("_inside", "_outside")) else None
+
+
+def _format_value(code: str, value: Value) -> Value:
     """A value with the format of its column."""
-    if value is None or isinstance(value, (str, tuple)):
-        return value
-    return value, _FORMATS.get(key, _PERCENT if key.endswith(("_inside", "_outside")) else _SIGNED)
+    return value if value is None or isinstance(value, (str, tuple)) else (value, code)
 
 
 def _table(table: Grid) -> tuple[list[str], list[list[Value]]]:

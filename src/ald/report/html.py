@@ -16,10 +16,13 @@ from ald.report.palette import DARK, LIGHT, Scale, variables
 from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.reliability import RELIABILITY_KEY, draw_reliability
+from ald.report.pictures.spread import SPREAD_KEY, draw_spread
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
 from ald.report.svg import at_two_widths, style_sheet
 from ald.report.trees import Tree
-from ald.report.words import COLOURS, count, format_signed, percent, share_interval, shorten
+from ald.report.units import units_of, units_of_notion
+from ald.report.words import COLOURS, count, shorten
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
@@ -288,6 +291,8 @@ def _card(card: Card, report: Report) -> Markup:
         element("h2", _cut(card.criterion), id=name),
         [element("p", _cut(sentence, 900)) for sentence in card.sentences],
         _table(card.numbers),
+        _part("How amounts are spread", _spread(card)),
+        _part("How well the score tells the truth", _reliability(card)),
         _part("When one condition is dropped", _table(card.breakdown) if card.breakdown else None),
         _part("In every stratum", _foldable(card.strata) if card.strata else None),
         _part("Overlapping groups", _table(card.close) if card.close else None),
@@ -299,6 +304,32 @@ def _card(card: Card, report: Report) -> Markup:
         data_m=card.rank_magnitude,
         aria_labelledby=name,
     )
+
+
+def _spread(card: Card) -> Content:
+    """The quantiles inside and outside; nothing of yes and no."""
+    if card.spread is None or card.quantiles is None:
+        return None
+    spread, rate = card.spread, card.notion.rates[0]
+    return [
+        element("p", SPREAD_KEY, class_="note"),
+        element(
+            "figure", at_two_widths(lambda width: draw_spread(spread, rate, width), _WIDE, _NARROW), class_="picture"
+        ),
+        _table(card.quantiles),
+    ]
+
+
+def _reliability(card: Card) -> Content:
+    """Bands of the score inside and outside; nothing without a score and a truth."""
+    if card.reliability is None or card.bands is None:
+        return None
+    told = card.reliability
+    return [
+        element("p", RELIABILITY_KEY, class_="note"),
+        element("figure", at_two_widths(lambda width: draw_reliability(told, width), _WIDE, _NARROW), class_="picture"),
+        _table(card.bands),
+    ]
 
 
 def _part(title: str, content: Content) -> Content:
@@ -322,7 +353,8 @@ def _codeblock(language: str, code: Content) -> Markup:
 
 def _curves(card: Card) -> Content:
     single = len(card.curves[0].series) == 1 if card.curves else True
-    key: Content = "The stroke is the rate, the line its interval; the shaded part belongs to the group."
+    noun = units_of_notion(card.notion).noun
+    key: Content = f"The stroke is the {noun}, the line its interval; the shaded part belongs to the group."
     if not single:
         key = [
             element("span", class_="swatch all"),
@@ -349,17 +381,17 @@ def _curve(view: CurveView, alone: bool) -> Markup:
 
 def _curve_table(view: CurveView) -> Markup:
     """The numbers of a curve; written by hand because there are many of them."""
-    rows = []
+    rows, units = [], units_of(view.rate)
     for series in view.series:
         if len(view.series) > 1:
             rows.append(f'<tr><th colspan="5" scope="rowgroup">{markup(series.title)}</th></tr>')
         for point in series.points:
-            cells = (percent(point.rate), share_interval((point.low, point.high)), format_signed(point.psi))
+            cells = (units.level(point.rate), units.level_interval((point.low, point.high)), units.signed(point.psi))
             rest = "".join(f"<td>{markup(cell)}</td>" for cell in (f"{point.n:,}", *cells))
             rows.append(f'<tr><th scope="row">{markup(point.label)}</th>{rest}</tr>')
     head = "".join(
         f'<th scope="col">{markup(name)}</th>'
-        for name in (_cut(view.attribute, 80), "people", "rate", "interval", "gap to the others")
+        for name in (_cut(view.attribute, 80), "people", units.noun, "interval", "gap to the others")
     )
     caption = f"{view.rate.name} along {_cut(view.attribute, 80)}"
     table = (
@@ -400,7 +432,8 @@ def _outline(tree: Tree, cards: Sequence[Card]) -> Markup:
     ranks: dict[int, list[str]] = {}
     for card in cards:
         ranks.setdefault(card.node, []).append(str(card.rank))
-    scale = Scale(max((abs(each.psi or 0.0) for each in tree.nodes), default=0.0))
+    units = units_of_notion(tree.notion)
+    scale = Scale(max((abs(each.psi or 0.0) for each in tree.nodes), default=0.0), units.per_one)
     parts: list[str] = []
     stack: list[int | str] = [0]
     while stack:
@@ -409,7 +442,7 @@ def _outline(tree: Tree, cards: Sequence[Card]) -> Markup:
             parts.append(at)
             continue
         each = tree.nodes[at]
-        psi = shown_psi(each)
+        psi = shown_psi(each, units)
         branch = f"{markup(_cut(each.branch, 60))} " if each.branch else ""
         label = f"{branch}<i class=s{scale.step(each.psi)}>{psi}</i> {each.n:,} · {each.share:.1%}"
         if each.id in ranks:

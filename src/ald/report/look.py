@@ -10,7 +10,8 @@ from ald.report.markup import Markup, element
 from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.notebook import fragment
 from ald.report.text import section_text
-from ald.report.words import list_words, percent, points, shorten
+from ald.report.units import POINTS, units_of
+from ald.report.words import list_words, percent, shorten
 from ald.results.look import ColumnLook, Look
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -128,9 +129,10 @@ def _fitting(look: Look) -> Section | None:
 def _power(look: Look) -> Section | None:
     if not look.detectable:
         return None
+    units = POINTS if look.mean is None else units_of(look.mean)
     seen = [
         f"a group of {entry.share:.0%} of the people: "
-        + ("no gap, however large" if entry.psi is None else f"gaps of {points(entry.psi)} or more")
+        + ("no gap, however large" if entry.psi is None else f"gaps of {units.size(entry.psi)} or more")
         for entry in look.detectable
     ]
     return Section(key="power", title="What an audit could see (with 80 % power)", paragraphs=tuple(seen))

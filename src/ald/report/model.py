@@ -17,6 +17,8 @@ from ald.report.curves import CurveView
 from ald.report.trees import Tree
 from ald.results.details import Dropped
 from ald.results.finding import Finding
+from ald.results.reliability import Reliability
+from ald.results.spreads import Spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +72,14 @@ class Grid:
 class Records:
     """Findings for machines: a row of plain values each, with all their digits.
 
-    `remarks`: per row the name of its notion, and why it is undefined, if it is.
+    `remarks`: per row the name of its notion, and why it is undefined, if it is. decimals: of amounts, how many say
+    something; None of rates.
     """
 
     columns: tuple[Heading, ...]
     rows: tuple[tuple[Any, ...], ...]
     remarks: tuple[tuple[str, str | None], ...]
+    decimals: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +168,8 @@ class Card:
     `breakdown`: the group, and what it is without each of its conditions, as a table and as `dropped`. `close`: groups
     folded into it. `strata`: it in every stratum of legitimate factors. `curves`: its rates along its attributes.
     `tree`, `node`: where the search met it, if trees grew, and `origin`: how, in a sentence.
+    `spread`, `quantiles`: how amounts are spread inside and outside, as a picture and as a table; None of yes and no.
+    `reliability`, `bands`: how well a score tells the truth there; None without a score and a truth.
     """
 
     rank: int
@@ -185,6 +191,10 @@ class Card:
     tree: Tree | None
     node: int
     origin: str
+    spread: Spread | None = None
+    quantiles: Grid | None = None
+    reliability: Reliability | None = None
+    bands: Grid | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

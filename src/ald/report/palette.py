@@ -89,8 +89,9 @@ class Scale:
     (0.35, 0, 6, 0)
     """
 
-    def __init__(self, largest: float) -> None:
-        self.top = STEPS * ceil(max(largest, 0.01) * 100 / STEPS - 1e-9) / 100
+    def __init__(self, largest: float, per_one: float = 100.0) -> None:
+        """per_one: how many of what a number is rounded to are 1."""
+        self.top = STEPS * ceil(max(largest, 1.0 / per_one) * per_one / STEPS - 1e-9) / per_one
 
     def step(self, psi: float | None) -> int:
         """The step of a disparity, from 0 to 6."""

@@ -20,9 +20,12 @@ from ald.report.model import Card, Grid, Report, Section
 from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.reliability import RELIABILITY_KEY, draw_reliability
+from ald.report.pictures.spread import SPREAD_KEY, draw_spread
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
-from ald.report.words import COLOURS, format_signed, percent, share_interval, shorten
+from ald.report.units import units_of, units_of_notion
+from ald.report.words import COLOURS, shorten
 
 STANDARDS = ["a-2b", "ua-1"]
 
@@ -128,7 +131,8 @@ def _picture(svg: Markup, unused: float = 0.0) -> dict[str, Any]:
 
 def _card(card: Card) -> dict[str, Any]:
     several = any(len(view.series) > 1 for view in card.curves)
-    key = "The stroke is the rate, the line its interval; the shaded part belongs to the group."
+    noun = units_of_notion(card.notion).noun
+    key = f"The stroke is the {noun}, the line its interval; the shaded part belongs to the group."
     if several:
         key = f"Grey: everyone. Blue: those who satisfy the group's other conditions. {key}"
     return {
@@ -138,6 +142,16 @@ def _card(card: Card) -> dict[str, Any]:
         "sentences": [_cut(sentence) for sentence in card.sentences],
         "numbers": _table(card.numbers),
         "breakdown": _table(card.breakdown),
+        "reliability": None if card.reliability is None else {
+            "key": RELIABILITY_KEY,
+            "picture": _picture(draw_reliability(card.reliability, _WIDTH)),
+            "table": _table(card.bands),
+        },
+        "spread": None if card.spread is None else {
+            "key": SPREAD_KEY,
+            "picture": _picture(draw_spread(card.spread, card.notion.rates[0], _WIDTH)),
+            "table": _table(card.quantiles),
+        },
         "strata": _table(card.strata),
         "close": _table(card.close),
         "key": key,
@@ -166,15 +180,16 @@ def _origin(card: Card) -> str:
 
 def _numbers(card: Card) -> dict[str, Any]:
     """The points of a group's curves as tables."""
-    heads = ("people", "rate", "interval", "gap to the others")
     tables = []
     for view in card.curves:
+        units = units_of(view.rate)
+        heads = ("people", units.noun, "interval", "gap to the others")
         columns = [{"header": _cut(view.attribute, _NAME), "is_number": False}]
         columns += [{"header": head, "is_number": True} for head in heads]
         for series in view.series:
             rows = [
-                [_cut(point.label), f"{point.n:,}", percent(point.rate),
-                 share_interval((point.low, point.high)), format_signed(point.psi)]
+                [_cut(point.label), f"{point.n:,}", units.level(point.rate),
+                 units.level_interval((point.low, point.high)), units.signed(point.psi)]
                 for point in series.points
             ]  # fmt: skip
             tables.append({"caption": f"{_curve_title(view)}: {series.title}", "columns": columns, "rows": rows})

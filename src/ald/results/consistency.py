@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from types import NoneType
 from typing import Any
 
 from ald.errors import InputError, shown
+from ald.notions import AMOUNT_CELLS, MOST_DECIMALS
+from ald.results.shapes import PEOPLE, SHARE, check_shape
+from ald.results.spreads import SHARES
+
+_SIDE = {"people": PEOPLE, "score": (SHARE, NoneType), "truth": (SHARE, NoneType)}
+_AREA = {"value": (SHARE, NoneType), "interval": [(SHARE, NoneType)]}
+RELIABILITY = {
+    "bands": [{"first": SHARE, "last": SHARE, "inside": _SIDE, "outside": _SIDE}],
+    "auc_inside": _AREA,
+    "auc_outside": _AREA,
+}
 
 
 def check_consistency(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
+    of_amounts = _check_added(document)
     findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
     for entry in findings:
         keys = rates.get(entry["notion"])
@@ -20,13 +33,14 @@ def check_consistency(document: dict[str, Any]) -> None:
         strata = [stratum[name] for stratum in entry["strata"] for name in ("rates_inside", "rates_outside", "parts")]
         rated = [*(entry[name] for name in by_rate), *strata]
         whole = all(set(values) == keys for values in rated) and all(is_interval(pair) for pair in bounds)
-        if not whole or entry["size"] != sum(entry["counts_inside"].values()):
+        counts = entry["counts_inside"]
+        if not whole or entry["size"] != (counts["people"] if of_amounts else sum(counts.values())):
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {shown(entry['criterion'])}"
             )
     config = document["config"]
-    named = config["outcome"] or [config["prediction"], config["truth"]]
-    audited = dict.fromkeys([named] if isinstance(named, str) else named)
+    named = config["outcome"] or [config.get("score") or config["prediction"], config["truth"]]
+    audited = dict.fromkeys([named] if isinstance(named, str) else [name for name in named if name is not None])
     if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
         raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
     significant = document["significant"]
@@ -39,6 +53,50 @@ def check_consistency(document: dict[str, Any]) -> None:
     _check_details(document)
     _check_profile(document)
     _check_origins(document)
+
+
+def _check_added(document: dict[str, Any]) -> bool:
+    """Whether amounts are added up; raises where that is not told as it must be, or fewer than nobody are counted."""
+    rates = [rate for notion in document["notions"] for rate in notion["rates"]]
+    of_amounts = any("per_one" in rate for rate in rates)
+    if of_amounts and not (len(rates) == 1 and all(_is_mean(rate) for rate in rates)):
+        raise InputError("this audit document is damaged: its notion is no mean of amounts")
+    findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
+    details, forest = document["details"], document.get("forest", {"counts": []})
+    named = [
+        document["data"]["cells"],
+        *(entry[f"counts_{side}"] for entry in findings for side in ("inside", "outside")),
+    ]
+    listed = [bin_["counts"] for curve in details["curves"] for bin_ in curve["bins"]]
+    listed += [counts for group in details["dropped"] for entry in group for counts in entry["within"]]
+    listed += [*forest["counts"], *(cells for tree in details.get("trees", ()) for cells in tree["counts"])]
+    if of_amounts:
+        whole = all(tuple(cells) == AMOUNT_CELLS for cells in named)
+        whole &= all(len(cells) == len(AMOUNT_CELLS) for cells in listed)
+        tables = [*(tuple(cells.values()) for cells in named), *map(tuple, listed)]
+        whole = whole and all(min(people, high, low) >= 0 for people, _, high, low in tables)
+    else:
+        whole = all(min([0, *cells.values()]) >= 0 for cells in named) and all(
+            min([0, *cells]) >= 0 for cells in listed
+        )
+    if not whole:
+        raise InputError("this audit document is damaged: some of its counts cannot be right")
+    return of_amounts
+
+
+def _is_mean(rate: dict[str, Any]) -> bool:
+    """Whether this says how amounts are counted and written."""
+    per_one, origin, decimals = (rate.get(name) for name in ("per_one", "origin", "decimals"))
+    return (
+        isinstance(per_one, float)
+        and 0.0 < per_one < 1e300
+        and type(origin) is int
+        and abs(origin) < 2**62
+        and type(decimals) is int
+        and 0 <= decimals <= MOST_DECIMALS
+        and isinstance(rate.get("unit"), str)
+        and isinstance(rate.get("is_share"), bool)
+    )
 
 
 def is_interval(pair: list[float | None]) -> bool:
@@ -134,11 +192,27 @@ def _check_details(document: dict[str, Any]) -> None:
             whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
             whole &= is_interval(entry["interval"]) and set(entry["rates_inside"]) == set(group["rates_inside"])
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
+    spreads = document["details"].get("spreads", ())
+    whole &= len(spreads) in (0, len(document["groups"])) and all(_is_spread(spread) for spread in spreads)
+    told = document["details"].get("reliabilities", ())
+    whole &= len(told) in (0, len(document["groups"]))
+    for one in told:
+        check_shape(one, RELIABILITY, "details.reliabilities.")
     nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
     for tree in document["details"].get("trees", ()):
         whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
     if not whole:
         raise InputError("this audit document is damaged: its `details` do not fit its groups")
+
+
+def _is_spread(spread: Any) -> bool:
+    """Whether these are ascending quantiles inside and outside."""
+    if not isinstance(spread, dict) or set(spread) != {"inside", "outside"}:
+        return False
+    sides = list(spread.values())
+    if not all(isinstance(side, list) and all(type(value) in (int, float) for value in side) for side in sides):
+        return False
+    return all(len(side) in (0, len(SHARES)) and all(a <= b for a, b in pairwise(side)) for side in sides)
 
 
 def _check_profile(document: dict[str, Any]) -> None:

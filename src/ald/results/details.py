@@ -21,6 +21,8 @@ from ald.data.columns import compact
 from ald.groups.membership import count_members, people_along
 from ald.groups.tree import CodedCriterion, Forest
 from ald.notions import Notion, RateCounter
+from ald.results.reliability import Reliability, reliability_of
+from ald.results.spreads import Spread, spread_of
 from ald.statistics.basics import round_reported
 
 # Bins of a number along which rates are shown, and levels shown one by one.
@@ -84,12 +86,14 @@ class Details:
     """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
 
     A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
-    from, as D2 sees them.
+    from, as D2 sees them. `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth.
     """
 
     curves: tuple[Curve, ...] = ()
     dropped: tuple[tuple[Dropped, ...], ...] = ()
     trees: tuple[TreePeople, ...] = ()
+    spreads: tuple[Spread, ...] = ()
+    reliabilities: tuple[Reliability, ...] = ()
 
     def people_of_tree(self, tree: int) -> TreePeople | None:
         """The people of D2 in the nodes of this tree, if they were counted."""
@@ -100,8 +104,14 @@ class Details:
         return next(curve for curve in self.curves if (curve.attribute, curve.outcome) == (attribute, outcome))
 
     def to_dict(self) -> dict[str, Any]:
-        """The details as plain data (the schema's `details`)."""
-        return asdict(self)
+        """The details as plain data (the schema's `details`); spreads only of amounts."""
+        entry = asdict(self)
+        for name in ("spreads", "reliabilities"):
+            shown = [one.to_dict() for one in getattr(self, name)]
+            entry |= {name: shown}
+            if not shown:
+                del entry[name]
+        return entry
 
     @classmethod
     def from_dict(cls, entry: dict[str, Any]) -> Details:
@@ -132,7 +142,9 @@ class Details:
             TreePeople(tree=tree["tree"], counts=tuple(tuple(cells) for cells in tree["counts"]))
             for tree in entry.get("trees", ())
         )
-        return cls(curves=curves, dropped=dropped, trees=trees)
+        spreads = tuple(Spread.from_dict(spread) for spread in entry.get("spreads", ()))
+        reliabilities = tuple(Reliability.from_dict(one) for one in entry.get("reliabilities", ()))
+        return cls(curves=curves, dropped=dropped, trees=trees, spreads=spreads, reliabilities=reliabilities)
 
 
 class People(Protocol):
@@ -152,6 +164,12 @@ class People(Protocol):
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
         """The assessment of one group, within the strata of those before it."""
+
+    def spread(self, criterion: CodedCriterion, reference: str) -> Spread | None:
+        """How amounts are spread in a group and among those it is compared with; None of yes and no."""
+
+    def reliability(self, criterion: CodedCriterion, terms: Terms) -> Reliability | None:
+        """How well a score tells the truth there; None where there is no score with a truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +197,14 @@ class PeopleInMemory:
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
         return assess_given(before, criterion, self.data, notion, terms)
+
+    def spread(self, criterion: CodedCriterion, reference: str) -> Spread | None:
+        return None if self.data.design.amounts is None else spread_of(criterion, self.data, reference)
+
+    def reliability(self, criterion: CodedCriterion, terms: Terms) -> Reliability | None:
+        if self.data.design.scores is None or self.data.design.truths is None:
+            return None
+        return reliability_of(criterion, self.data, terms.reference, terms.level)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -216,7 +242,14 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
             dropped[i] = tuple(_describe_dropped(subject, people, *part, terms, lines) for part in subject.parts)
-    return Details(curves=tuple(curves), dropped=tuple(dropped[i] for i in range(len(subjects))))
+    spreads = [subject.people.spread(subject.criterion, terms.reference) for subject in subjects]
+    told = [subject.people.reliability(subject.criterion, terms) for subject in subjects]
+    return Details(
+        curves=tuple(curves),
+        dropped=tuple(dropped[i] for i in range(len(subjects))),
+        spreads=tuple(spread for spread in spreads if spread is not None),
+        reliabilities=tuple(one for one in told if one is not None),
+    )
 
 
 def people_of_trees(forest: Forest, numbers: Sequence[int], people: People, first: int = 0) -> tuple[TreePeople, ...]:

@@ -24,7 +24,7 @@ from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
 from ald.results.mode import Mode
-from ald.results.shapes import COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
+from ald.results.shapes import ADDED, COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -64,8 +64,8 @@ _FINDING = {
     "ratios": _BY_RATE,
     "interval": [_NUMBER],
     "part_intervals": {"*": [_NUMBER]},
-    "counts_inside": {"*": PEOPLE},
-    "counts_outside": {"*": PEOPLE},
+    "counts_inside": {"*": ADDED},
+    "counts_outside": {"*": ADDED},
     "statistic": _NUMBER,
     "df": PEOPLE,
     "p_value": _P,
@@ -139,7 +139,7 @@ _SHUFFLED = {
     "found": PEOPLE,
     "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": PEOPLE}],
 }
-_TREE = {"tree": PEOPLE, "counts": [[PEOPLE]]}
+_TREE = {"tree": PEOPLE, "counts": [[ADDED]]}
 HALVES: dict[str, Any] = {
     "rows_search": PEOPLE,
     "rows_assess": PEOPLE,
@@ -149,7 +149,7 @@ _FOREST = {
     "trees": PEOPLE,
     "attributes": [({"name": str, "kind": str, "levels": [_TEXT]}, {"name": str, "kind": str, "cuts": [float]})],
     **{name: [PLACE] for name in ("tree", "node", "parent", "left", "right", "attribute", "cut")},
-    "counts": [[PEOPLE]],
+    "counts": [[ADDED]],
     "sides": {"*": [[PEOPLE]]},
     "statistic": [_NUMBER],
     "log_p": [_LOG],
@@ -173,7 +173,7 @@ CONFIG: dict[str, Any] = {
 DATA: dict[str, Any] = {
     "rows": PEOPLE,
     "outcomes": [{"name": str, "negative": str, "positive": str}],
-    "cells": {"*": PEOPLE},
+    "cells": {"*": ADDED},
     "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": PEOPLE}],
     "left_out": [{"name": str, "reason": str}],
     "warnings": [str],
@@ -203,7 +203,7 @@ DOCUMENT: dict[str, Any] = {
                 "attribute": str,
                 "kind": str,
                 "outcome": _TEXT,
-                "bins": [{"counts": [PEOPLE], "first": _BOUND, "last": _BOUND, "levels": [_TEXT], "n_levels": PEOPLE}],
+                "bins": [{"counts": [ADDED], "first": _BOUND, "last": _BOUND, "levels": [_TEXT], "n_levels": PEOPLE}],
             }
         ],
         "dropped": [
@@ -217,7 +217,7 @@ DOCUMENT: dict[str, Any] = {
                     "rates_outside": _BY_RATE,
                     "interval": [_NUMBER],
                     "undefined": str,
-                    "within": [[PEOPLE]],
+                    "within": [[ADDED]],
                 }
             ]
         ],
@@ -301,6 +301,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Fo
 def what_was_asked(config: AuditConfig, data: DataSummary) -> dict[str, Any]:
     """The notions, the settings and the data, as documents have them."""
     keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
+    keys = [key for key in keys if key != "score" or config.score is not None]
     return {
         "notions": [plain(asdict(notion)) for notion in config.notions],
         "config": plain({key: getattr(config, key) for key in keys}),

@@ -272,8 +272,8 @@ def finding(
         rates_inside={key: round_reported(rate) for key, rate in zip(keys, inside, strict=True)},
         rates_outside={key: round_reported(rate) for key, rate in zip(keys, outside, strict=True)},
         ratios={
-            key: round_reported(a / b) if b > 0 and a >= 0 else None
-            for key, a, b in zip(keys, inside, outside, strict=True)
+            rate.key: round_reported(a / b) if b > 0 and a >= 0 and rate.has_ratio else None
+            for rate, a, b in zip(assessment.notion.rates, inside, outside, strict=True)
         },
         interval=(round_reported(intervals.low[place]), round_reported(intervals.high[place])),
         part_intervals={
@@ -292,7 +292,7 @@ def finding(
         notion=assessment.notion.name,
         outcome=outcome,
         people=people,
-        size_all=None if size_elsewhere is None else int(assessment.inside[i].sum()) + size_elsewhere,
+        size_all=None if size_elsewhere is None else int(assessment.size[i]) + size_elsewhere,
         psi_crude=round_reported(assessment.psi_crude[i]),
         psi_by_chance=round_reported(assessment.psi_by_chance[i]),
         given_groups=given_groups,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ald.assess.power import Detectable
 from ald.data.prepare import LeftOut
+from ald.notions import Mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,8 @@ class Look:
 
     parts: what columns may be. left_out: columns that an audit would leave out, with reasons. warnings: what it would
     say of the data. notions: the fairness notions that fit. outcome, favourable, prediction, truth: what the next step
-    takes, and `detectable` is about. command: that step on the command line, empty where the data is no file or
-    database; python: the same in Python.
+    takes, and `detectable` is about. mean: what is asked of an outcome that is a number. command: that step on the
+    command line, empty where the data is no file or database; python: the same in Python.
     """
 
     source: str
@@ -68,6 +69,7 @@ class Look:
     favourable: str | None = None
     prediction: str | None = None
     truth: str | None = None
+    mean: Mean | None = None
     detectable: tuple[Detectable, ...]
     command: str
     python: str
@@ -77,8 +79,9 @@ class Look:
         return next(column for column in self.columns if column.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The look as plain data."""
-        return asdict(self)
+        """The look as plain data; `mean` only where the outcome is a number."""
+        entry = asdict(self)
+        return entry if self.mean is not None else {key: value for key, value in entry.items() if key != "mean"}
 
     def __str__(self) -> str:
         from ald.report.look import look_text

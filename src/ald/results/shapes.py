@@ -27,6 +27,8 @@ class Within:
 Shape = Any
 
 PEOPLE = Within(of=int, low=0, high=2**62)
+# What is added up of amounts may be negative, too.
+ADDED = Within(of=int, low=-(2**62), high=2**62)
 PLACE = Within(of=int, low=-1, high=2**62)
 SHARE = Within(of=float, low=0.0, high=1.0)
 LOG = Within(of=float, low=-1e15, high=0.0)

@@ -18,6 +18,7 @@ from ald._core.arrays import FloatArray, IntArray
 from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
 from ald.auditing import Request, audit, read_request
+from ald.data.asked import refuse_amounts
 from ald.data.coded import AuditData
 from ald.data.columns import from_levels
 from ald.data.inputs.fingerprint import note_file
@@ -196,6 +197,7 @@ def _watch(
     table, window_of = table.take(inside_windows), window_of[inside_windows]
     columns = {**table.columns, by: from_levels(by, window_of, names)}
     roles = replace(asked.roles, attributes=(by,), exclude=(), kinds=None)
+    refuse_amounts(table, roles, "rates are what is watched")
     prepared = prepare(replace(table, columns=columns), roles, joint_cells(asked.config), named=criteria)
     whole = prepared.whole
     order = [names.index(level) for level in whole.attributes[0].levels]

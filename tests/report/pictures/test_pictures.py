@@ -12,14 +12,17 @@ import ald
 from ald import Audit
 from ald.errors import InputError
 from ald.groups.wording import readable
+from ald.notions import Mean
 from ald.report.markup import Markup
 from ald.report.model import Chart, Charts, Spot, Stretch
 from ald.report.pictures.charts import draw_charts
 from ald.report.pictures.curve import draw_curve
 from ald.report.pictures.groups import draw_groups
+from ald.report.pictures.spread import draw_spread
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
 from ald.report.words import format_signed
+from ald.results.spreads import Spread
 from tests.tables import decisions, people
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -251,3 +254,18 @@ def test_small_charts_describe_themselves() -> None:
     assert "gap -10.0 points at 2026-01, -30.0 points at 2026-06. changed." in label
     nothing = Charts(title="Gaps", legend="", charts=(Chart(title="a", note="", spots=(Spot(label="x", value=None),)),))
     assert "no gap is known" in draw_charts(nothing, 320)
+
+
+@pytest.mark.parametrize("width", [320.0, 1000.0])
+def test_spreads(width: float) -> None:
+    """Quantiles inside and outside lie in their order on one axis, and the description says them in their unit."""
+    rate = Mean("mean", "mean wage", unit="EUR")
+    spread = Spread(inside=(10.0, 20.0, 25.0, 40.0, 90.0), outside=(15.0, 30.0, 40.0, 60.0, 100.0))
+    root = parsed(draw_spread(spread, rate, width))
+    assert {"inside", "outside", "0", "100"} <= set(texts(root))
+    bars = [element.attrib["d"] for name in ("those-mark", "all-mark") for element in with_class(root, name)]
+    ends = [[float(number) for number in re.findall(r"[MHV]([\d.]+)", bar)] for bar in bars]
+    assert len(ends) == 4
+    assert ends[0][0] < ends[1][0] < ends[0][1]
+    assert "the middle one has 25 EUR" in root.attrib["aria-label"]
+    assert parsed(draw_spread(Spread(inside=(), outside=spread.outside), rate, width)) is not None

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ald
+from ald.notions import NOTIONS
 from ald.report.summary import everyone
 from ald.results.audit import Audit
 from ald.results.finding import Finding
@@ -83,9 +84,12 @@ def test_sizes_on_new_people() -> None:
     """What such a group shows on new people stands beside psi, which is called exaggerated where power is low."""
     assert first().shuffled is not None
     sure = replace(first(), shuffled=replace(first().shuffled, exaggerated=False, psi_new=0.2))
-    assert everyone.new_people(sure) == " On new people such a group shows a gap of about +20.0 points."
+    assert (
+        everyone.new_people(sure, NOTIONS["statistical parity"])
+        == " On new people such a group shows a gap of about +20.0 points."
+    )
     doubtful = replace(first(), shuffled=replace(first().shuffled, exaggerated=True, psi_new=-0.1))
-    assert everyone.new_people(doubtful).endswith("is probably exaggerated.")
+    assert everyone.new_people(doubtful, NOTIONS["statistical parity"]).endswith("is probably exaggerated.")
 
 
 def test_halves_that_lead_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ald.notions import Mean
 from ald.report.curves import CurveView, Point, Series, axis_label
 from ald.report.markup import Content, Markup
 from ald.report.svg import (
@@ -18,10 +19,12 @@ from ald.report.svg import (
     text,
     vertical,
 )
-from ald.report.words import percent
+from ald.report.units import units_of
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 170.0, 44.0, 10.0, 24.0, 24.0
 _ROW = 22.0
+# Rates with wider intervals say next to nothing.
+_SURE = 0.35
 # The width of a picture by itself, in pixels.
 _WIDTH = 620.0
 # The marks of the two series: everyone, and those who satisfy the group's other conditions.
@@ -49,14 +52,22 @@ def _style(view: CurveView) -> list[tuple[Series, str]]:
 def _values(view: CurveView) -> tuple[float, float]:
     """The least and largest value to show: rates with their intervals, but for those that say next to nothing."""
     points = [point for series in view.series for point in series.points if point.rate is not None]
-    sure = [p for p in points if p.high is not None and p.low is not None and p.high - p.low < 0.35] or points
+    wide = _SURE if not isinstance(view.rate, Mean) else _wide(points)
+    sure = [p for p in points if p.high is not None and p.low is not None and p.high - p.low < wide] or points
     ends = [end for p in sure for end in (p.low, p.high) if end is not None] + [p.rate or 0.0 for p in points]
     return (min(ends, default=0.0), max(ends, default=1.0))
 
 
+def _wide(points: list[Point]) -> float:
+    """From where on intervals of means say next to nothing: four times as wide as the middle one."""
+    widths = sorted(p.high - p.low for p in points if p.high is not None and p.low is not None)
+    return 4.0 * widths[len(widths) // 2] if widths else 0.0
+
+
 def _rate_axis(view: CurveView, start: float, end: float, most: int) -> Axis:
     ticks = round_ticks(*_values(view), most)
-    return Axis(low=max(ticks[0], 0.0), high=min(ticks[-1], 1.0), start=start, end=end)
+    least = 0.0 if not isinstance(view.rate, Mean) else ticks[0]
+    return Axis(low=max(ticks[0], least), high=min(ticks[-1], view.rate.limit), start=start, end=end)
 
 
 def _along(view: CurveView, width: float) -> tuple[list[Content], float]:
@@ -67,7 +78,7 @@ def _along(view: CurveView, width: float) -> tuple[list[Content], float]:
     parts: list[Content] = [_band(view, places, len(points) * slot)]
     for tick in y.ticks(5):
         parts.append(line(_LEFT, y(tick), width - _RIGHT, y(tick), class_="grid"))
-        parts.append(text(_LEFT - 6, y(tick) + 4, f"{tick:.0%}", class_="soft", text_anchor="end"))
+        parts.append(text(_LEFT - 6, y(tick) + 4, units_of(view.rate).tick(tick), class_="soft", text_anchor="end"))
     average = view.series[0].average
     if average is not None:
         parts.append(line(_LEFT, y(average), width - _RIGHT, y(average), class_="mean"))
@@ -139,7 +150,7 @@ def _levels(view: CurveView, width: float) -> tuple[list[Content], float]:
     ]
     for tick in x.ticks(5 if width > 500 else 3):
         parts.append(line(x(tick), 8, x(tick), bottom, class_="grid"))
-        parts.append(text(x(tick), bottom + 16, f"{tick:.0%}", class_="soft", text_anchor="middle"))
+        parts.append(text(x(tick), bottom + 16, units_of(view.rate).tick(tick), class_="soft", text_anchor="middle"))
     average = view.series[0].average
     if average is not None:
         parts.append(line(x(average), 8, x(average), bottom, class_="mean"))
@@ -167,7 +178,8 @@ def _description(view: CurveView) -> str:
         return "No one counts for this rate."
     least = min(points, key=lambda point: point.rate or 0.0)
     most = max(points, key=lambda point: point.rate or 0.0)
+    units = units_of(view.rate)
     return (
-        f"From {percent(least.rate)} at {least.label} to {percent(most.rate)} at {most.label}; everyone together "
-        f"{percent(view.series[0].average)}. The group has {view.condition}."
+        f"From {units.told(least.rate)} at {least.label} to {units.told(most.rate)} at {most.label}; everyone together "
+        f"{units.told(view.series[0].average)}. The group has {view.condition}."
     )

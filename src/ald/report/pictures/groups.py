@@ -10,7 +10,8 @@ from typing import Protocol
 from ald.notions import Notion
 from ald.report.markup import Content, Markup, element, number
 from ald.report.svg import Axis, Picture, circle, fit_text, line, picture, round_ticks, standalone, text
-from ald.report.words import confidence, format_signed, percent, unsigned
+from ald.report.units import Points, common_units, units_of, units_of_notion
+from ald.report.words import confidence
 from ald.results.finding import Finding
 
 _LABEL, _GAP, _HEAD, _FOOT = 22.0, 16.0, 40.0, 26.0
@@ -94,37 +95,31 @@ def _psi_axis(cards: Sequence[Drawn], start: float, end: float) -> Axis:
 def _rate_axis(cards: Sequence[Drawn], start: float, end: float) -> Axis:
     ends = [rate for card in cards for side in (card.finding.rates_inside, card.finding.rates_outside)
             for rate in side.values() if rate is not None]  # fmt: skip
-    ticks = round_ticks(0.0, max(ends, default=1.0), 4)
-    return Axis(low=0.0, high=min(ticks[-1], 1.0), start=start, end=end)
+    limit = max((rate.limit for card in cards for rate in card.notion.rates), default=1.0)
+    ticks = round_ticks(min([0.0, *ends]), max(ends, default=1.0), 4)
+    return Axis(low=ticks[0], high=min(ticks[-1], limit), start=start, end=end)
 
 
 def _frame(cards: Sequence[Drawn], psi: Axis, rate: Axis, bottom: float, width: float) -> list[Content]:
     """Headings and the numbers of the axes."""
     level = cards[0].finding.interval_level
-    wide = width > 500
+    wide, units = width > 500, common_units(card.notion for card in cards)
     parts: list[Content] = [
-        text(0, 14, "Gap in points", class_="strong"),
+        text(0, 14, units.gaps_head, class_="strong"),
         text(0, 30, f"with {confidence(level)} interval" + ("; dot area: people" if wide else ""), class_="soft"),
-        text(rate.start - 6, 14, "Rates", class_="strong"),
+        text(rate.start - 6, 14, units.levels_head, class_="strong"),
         text(rate.start - 6, 30, "● inside  ○ compared with" if wide else "● in  ○ out", class_="soft"),
     ]
     means = all(len(card.notion.rates) > 1 for card in cards)
-    for axis, written in ((psi, _mean_tick if means else _psi_tick), (rate, lambda value: f"{value:.0%}")):
+    for axis, written in ((psi, units.gap_tick), (rate, units.tick)):
         for tick in _ticks(axis, width):
-            parts.append(text(axis(tick), bottom + 16, written(tick), class_="soft", text_anchor="middle"))
+            label = written(tick).removeprefix("+") if means else written(tick)
+            parts.append(text(axis(tick), bottom + 16, label, class_="soft", text_anchor="middle"))
     return parts
 
 
 def _ticks(axis: Axis, width: float) -> list[float]:
     return axis.ticks(8 if width > 500 else 3)
-
-
-def _psi_tick(value: float) -> str:
-    return "0" if value == 0 else f"{100 * value:+.1f}".removesuffix(".0")
-
-
-def _mean_tick(value: float) -> str:
-    return _psi_tick(value).removeprefix("+")
 
 
 def _row(card: Drawn, psi: Axis, rate: Axis, width: float, largest: int) -> list[Content]:
@@ -162,17 +157,19 @@ def _row(card: Drawn, psi: Axis, rate: Axis, width: float, largest: int) -> list
 
 
 def _gap(card: Drawn) -> str:
-    """psi in points; the mean of several rates has no sign."""
-    return format_signed(card.finding.psi) if len(card.notion.rates) == 1 else unsigned(card.finding.psi)
+    """psi in points, or as an amount; the mean of several rates has no sign."""
+    units, psi = units_of_notion(card.notion), card.finding.psi
+    text = units.signed(psi) if len(card.notion.rates) == 1 else units.unsigned(psi)
+    return f"{text} points" if isinstance(units, Points) else text
 
 
 def _description(cards: Sequence[Drawn]) -> str:
     return " ".join(
         (f"{card.rank}: " if card.rank else "")
-        + f"{card.criterion}: gap {_gap(card)} points, {card.finding.size:,} people, "
+        + f"{card.criterion}: gap {_gap(card)}, {card.finding.size:,} people, "
         + ", ".join(
-            f"{rate.name} {percent(card.finding.rates_inside[rate.key])} against "
-            f"{percent(card.finding.rates_outside[rate.key])}"
+            f"{rate.name} {units_of(rate).level(card.finding.rates_inside[rate.key])} against "
+            f"{units_of(rate).level(card.finding.rates_outside[rate.key])}"
             for rate in card.notion.rates
         )
         + "."

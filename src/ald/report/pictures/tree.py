@@ -10,7 +10,7 @@ from ald.report.palette import STEPS, Scale
 from ald.report.svg import Picture, fit_text, picture, rect, standalone, text
 from ald.report.tree_layout import tidy
 from ald.report.trees import Tree, TreeNode
-from ald.report.words import format_signed, percent, unsigned
+from ald.report.units import Points, Units, units_of, units_of_notion
 
 # Levels below the root that are drawn; the path of the group is drawn to its end.
 LEVELS = 3
@@ -50,7 +50,8 @@ def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:
         for i, place in zip(shown, places, strict=True)
     ]
     height = max(spot.y for spot in spots) + _BOX_HEIGHT + 36 + _TIP_LINE * _TIP_LINES
-    scale = Scale(max((abs(tree.nodes[i].psi or 0.0) for i in shown), default=0.0))
+    units = units_of_notion(tree.notion)
+    scale = Scale(max((abs(tree.nodes[i].psi or 0.0) for i in shown), default=0.0), units.per_one)
     edges = [_edge(spots[k], spots[child], shown[child] in path) for k, below in enumerate(children) for child in below]
     nodes = []
     for k, i in enumerate(shown):
@@ -61,7 +62,7 @@ def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:
         nodes.append(
             element(
                 "g",
-                _box(each, spots[k], is_cut),
+                _box(each, spots[k], is_cut, units),
                 _tip(words, min(max(spots[k].x - 150, 0.0), width - _TIP_WIDTH), height),
                 class_=classes,
                 tabindex=0,
@@ -72,7 +73,7 @@ def draw_tree(tree: Tree, node: int, *, levels: int | None = LEVELS) -> Markup:
     hint = "Point at a node, or go to it with the tab key, for its numbers."
     title = f"Search tree {tree.number + 1} and the path to node {node}"
     below = text(0, height - _TIP_LINE * _TIP_LINES + 8, hint, class_="soft hint")
-    content = (_legend(scale), below, edges, nodes)
+    content = (_legend(scale, units), below, edges, nodes)
     return picture(width, height, title, _description(tree, path, len(shown)), *content, role="group")
 
 
@@ -92,12 +93,12 @@ def _edge(upper: _Spot, lower: _Spot, on: bool) -> Markup:
     return element("path", d=d, class_="edge on" if on else "edge")
 
 
-def _box(node: TreeNode, spot: _Spot, is_cut: bool) -> list[Content]:
+def _box(node: TreeNode, spot: _Spot, is_cut: bool, units: Units) -> list[Content]:
     """The box with psi, people and share; above it the values that lead to it, below it what it splits by."""
     x, y = spot.x, spot.y
     parts: list[Content] = [
         rect(x - _BOX / 2, y, _BOX, _BOX_HEIGHT, rx=5, class_="box"),
-        text(x, y + 18, shown_psi(node), class_="in strong", text_anchor="middle"),
+        text(x, y + 18, shown_psi(node, units), class_="in strong", text_anchor="middle"),
         text(x, y + 34, f"{node.n:,} · {node.share:.0%}", class_="in small", text_anchor="middle"),
     ]
     if node.branch:
@@ -119,11 +120,11 @@ def _tip(words: Sequence[str], x: float, height: float) -> Markup:
     return element("g", rect(0, top - 8, 4000, height - top + 8, class_="cover"), rows, class_="tip")
 
 
-def shown_psi(node: TreeNode) -> str:
-    """The gap in points; the root holds everyone and has nothing to compare with."""
+def shown_psi(node: TreeNode, units: Units) -> str:
+    """The gap; the root holds everyone and has nothing to compare with."""
     if node.psi is None:
         return "everyone" if node.parent < 0 else "undefined"
-    return format_signed(node.psi) if len(node.rates) == 1 else unsigned(node.psi)
+    return units.signed(node.psi) if len(node.rates) == 1 else units.unsigned(node.psi)
 
 
 def details(tree: Tree, node: TreeNode) -> list[str]:
@@ -131,10 +132,13 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
     is_root = node.parent < 0
     branch = "everyone" if is_root else f"{tree.nodes[node.parent].attribute} {node.branch}"
     rows = [f"Node {node.id}: {branch}"]
-    rows.append(f"{node.n:,} people ({node.share:.1%})" + ("" if is_root else f", gap {shown_psi(node)} points"))
+    units = units_of_notion(tree.notion)
+    gap = f", gap {shown_psi(node, units)}{' points' if isinstance(units, Points) else ''}"
+    rows.append(f"{node.n:,} people ({node.share:.1%}){'' if is_root else gap}")
     rows.append(
         "; ".join(
-            f"{rate.name} {percent(inside)}" + ("" if is_root else f" against {percent(outside)}")
+            f"{rate.name} {units_of(rate).level(inside)}"
+            + ("" if is_root else f" against {units_of(rate).level(outside)}")
             for rate, inside, outside in zip(tree.notion.rates, node.rates, node.rates_outside, strict=True)
         )
     )
@@ -143,13 +147,14 @@ def details(tree: Tree, node: TreeNode) -> list[str]:
     return rows
 
 
-def _legend(scale: Scale) -> list[Content]:
+def _legend(scale: Scale, units: Units) -> list[Content]:
     parts: list[Content] = [text(0, 13, "Gap", class_="strong")]
     parts += [rect(40 + step * _KEY, 3, _KEY, 12, class_=f"key s{step}") for step in range(STEPS)]
     for step in (0, 3, STEPS):
-        label = f"{100 * scale.top * step / STEPS:.1f}".removesuffix(".0")
+        label = units.short(scale.top * step / STEPS)
         parts.append(text(40 + step * _KEY, 28, label, class_="soft", text_anchor="middle" if step else "start"))
-    told = "points, of either sign; thick line: the way to the group; box: gap, people, share"
+    unit = units.gaps_in.removeprefix("in ")
+    told = f"{unit}, of either sign; thick line: the way to the group; box: gap, people, share"
     parts.append(text(40 + STEPS * _KEY + 26, 13, told, class_="soft"))
     return parts
 

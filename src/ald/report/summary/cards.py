@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ald.groups.wording import readable, readable_condition
 from ald.notions import Notion, Rate
@@ -12,11 +12,14 @@ from ald.report.model import Card, Entry, Grid
 from ald.report.summary.findings import search_tree
 from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import certainty, finer_cuts, magnitude, question, state
-from ald.report.summary.table import confidence_text, gap, gap_head, name, number, text_and_numbers, word
+from ald.report.summary.table import confidence_text, gap, gap_head, gap_of, name, number, text_and_numbers, word
 from ald.report.trees import Tree
-from ald.report.words import confidence, count, interval, percent
+from ald.report.units import units_of, units_of_notion
+from ald.report.words import confidence, count, percent
 from ald.results.details import Dropped
 from ald.results.finding import Finding, StratumResult
+from ald.results.reliability import Area, Reliability
+from ald.results.spreads import SHARES, Spread
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -48,7 +51,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                     state(finding, audit),
                     magnitude(finding, audit),
                     certainty(finding, audit),
-                    *finer_cuts(finding),
+                    *finer_cuts(finding, notion),
                 ),
                 pandas=to_pandas(finding.criterion),
                 sql=to_sql(finding.criterion),
@@ -60,10 +63,68 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                 curves=_trace_curves(finding, notion, audit.details.dropped[i], audit),
                 tree=trees.get(key),
                 node=finding.node or 1,
+                **_show_amounts(i, notion, audit),
                 origin=_tell_origin(finding, audit),
             )
         )
     return tuple(cards)
+
+
+def _show_amounts(i: int, notion: Notion, audit: Audit) -> dict[str, Any]:
+    """How amounts are spread in a listed group, or how well a score tells the truth there; nothing of yes and no."""
+    spreads, told = audit.details.spreads, audit.details.reliabilities
+    out: dict[str, Any] = {}
+    # What calibration is a mean of has two heaps, and no middle that says anything.
+    if spreads and notion.rates[0].key != "calibration":
+        out |= {"spread": spreads[i], "quantiles": _tabulate_spread(spreads[i], notion)}
+    if told:
+        out |= {"reliability": told[i], "bands": _tabulate_bands(told[i], audit)}
+    return out
+
+
+def _tabulate_bands(told: Reliability, audit: Audit) -> Grid:
+    """The bands of a score, inside and outside, and the areas under the ROC curve in the caption."""
+
+    def area(one: Area) -> str:
+        low, high = one.interval
+        ends = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+        return "undefined" if one.value is None else f"{one.value:.3f}{ends}"
+
+    def share(value: float | None) -> Entry:
+        return number(value, "–" if value is None else percent(value))
+
+    rows = tuple(
+        (
+            Entry(text=f"{percent(band.first)} to {percent(band.last)}", value=band.first),
+            *(
+                entry
+                for side in (band.inside, band.outside)
+                for entry in (number(side.people, f"{side.people:,}"), share(side.score), share(side.truth))
+            ),
+        )
+        for band in told.bands
+    )
+    heads = text_and_numbers(
+        "score", *(f"{what}, {where}" for where in ("inside", "outside") for what in ("people", "mean score", "truth"))
+    )
+    caption = (
+        "Bands of the score, with the share for whom the truth holds. Area under the ROC curve: "
+        f"{area(told.auc_inside)} inside, {area(told.auc_outside)} outside "
+        f"({confidence(1 - audit.config.level)} intervals)"
+    )
+    return Grid(caption=caption, columns=heads, rows=rows)
+
+
+def _tabulate_spread(spread: Spread, notion: Notion) -> Grid:
+    """Quantiles of the outcome in the group, and of those it is compared with."""
+    units = units_of_notion(notion)
+    heads = text_and_numbers("share of the people", *(f"{share:.0%}" for share in SHARES))
+    rows = tuple(
+        (word(f"{name}, at most"), *(number(value, units.level(value)) for value in values))
+        for name, values in (("inside", spread.inside), ("outside", spread.outside))
+        if values
+    )
+    return Grid(caption="So many have at most this", columns=heads, rows=rows)
 
 
 def _tell_origin(finding: Finding, audit: Audit) -> str:
@@ -90,20 +151,21 @@ def _tabulate_rates(finding: Finding, notion: Notion, audit: Audit) -> Grid:
     rows = []
     for rate in notion.rates:
         inside, outside = finding.rates_inside[rate.key], finding.rates_outside[rate.key]
-        difference, ratio = finding.parts[rate.key], finding.ratios[rate.key]
+        difference, ratio, units = finding.parts[rate.key], finding.ratios[rate.key], units_of(rate)
         bounds = finding.part_intervals[rate.key]
         rows.append(
             (
                 word(rate.name),
-                number(inside, percent(inside)),
-                number(outside, percent(outside)),
-                gap(difference),
-                word(interval(bounds)),
+                number(inside, units.level(inside)),
+                number(outside, units.level(outside)),
+                gap(difference, units),
+                word(units.interval(bounds)),
                 number(ratio, "undefined" if ratio is None else f"{ratio:.2f}"),
             )
         )
-    heads = ("rate", "inside", "outside", "gap", f"{confidence_text(audit)} interval", "ratio")
-    caption = f"Rates of the group and of {compared_with(audit.config, finding)}"
+    noun = units_of_notion(notion).noun
+    heads = (noun, "inside", "outside", "gap", f"{confidence_text(audit)} interval", "ratio")
+    caption = f"{noun.capitalize()}s of the group and of {compared_with(audit.config, finding)}"
     return Grid(caption=caption, columns=text_and_numbers(*heads), rows=tuple(rows))
 
 
@@ -136,10 +198,10 @@ def tabulate_strata(finding: Finding, notion: Notion) -> Grid | None:
 def _compare(stratum: StratumResult, rate: Rate) -> tuple[Entry, ...]:
     """A rate inside and outside, and the difference; a dash where it is undefined."""
     sides = (stratum.rates_inside[rate.key], stratum.rates_outside[rate.key])
-    difference = stratum.parts[rate.key]
+    difference, units = stratum.parts[rate.key], units_of(rate)
     return (
-        *(number(side, "–" if side is None else percent(side)) for side in sides),
-        word("–") if difference is None else gap(difference),
+        *(number(side, "–" if side is None else units.level(side)) for side in sides),
+        word("–") if difference is None else gap(difference, units),
     )
 
 
@@ -147,21 +209,22 @@ def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) ->
     """The group, and what is left of the disparity without each of its conditions."""
     if not dropped:
         return None
-    several = len(finding.parts) > 1
+    notion, several = audit.notion_of(finding), len(finding.parts) > 1
+    units = units_of_notion(notion)
     whole = (
         word("the group itself"),
         number(finding.size, f"{finding.size:,}"),
         number(finding.share, percent(finding.share)),
-        gap(finding.psi, several),
-        word(interval(finding.interval_unadjusted)),
+        gap_of(finding.psi, notion),
+        word(units.interval(finding.interval_unadjusted)),
     )
     rows = [
         (
             Entry(text=f"without {readable_condition(condition)}", value=condition.attribute),
             number(entry.size, f"{entry.size:,}"),
             number(entry.share, percent(entry.share)),
-            gap(entry.psi, several),
-            word(interval(entry.interval)),
+            gap_of(entry.psi, notion),
+            word(units.interval(entry.interval)),
         )
         for condition, entry in zip(finding.criterion, dropped, strict=True)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
+from ald.notions import Notion
 from ald.report.summary.phrases import p_words, size_words
 from ald.report.words import count, list_words, p_value, percent
 from ald.results.finding import Finding
@@ -100,15 +101,14 @@ def is_combination(finding: Finding) -> bool:
     return finding.shuffled is not None and finding.shuffled.claim == "combination"
 
 
-def new_people(finding: Finding) -> str:
+def new_people(finding: Finding, notion: Notion) -> str:
     """What such a group shows on new people, after a space; empty where that is not known."""
     told = finding.shuffled
     if told is None or told.psi_new is None:
         return ""
-    several = len(finding.parts) > 1
-    text = f" On new people such a group shows a gap of about {size_words(told.psi_new, several)}"
+    text = f" On new people such a group shows a gap of about {size_words(told.psi_new, notion)}"
     if told.exaggerated:
-        own = size_words(finding.psi, several)
+        own = size_words(finding.psi, notion)
         return f"{text}: that of {own}, on the people who suggested it, is probably exaggerated."
     return f"{text}."
 

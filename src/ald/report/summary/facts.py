@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ald.groups.wording import readable
 from ald.report.summary import everyone
-from ald.report.summary.phrases import compared_with, p_words, size_words, value_of
+from ald.report.summary.phrases import compared_with, p_words, size_words, units_in, value_of
 from ald.report.summary.sentences import (
     crude,
     finer_cuts,
@@ -15,7 +15,8 @@ from ald.report.summary.sentences import (
     strata_lines,
     unit_of,
 )
-from ald.report.words import confidence, count, interval, list_words, points
+from ald.report.units import units_of_notion
+from ald.report.words import confidence, count, list_words
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def list_facts(audit: Audit) -> list[str]:
         *[
             f"{readable(finding.criterion)}, given {line}"
             for finding in (*audit.named_groups, *audit.groups)
-            for line in strata_lines(finding)
+            for line in strata_lines(finding, audit.notion_of(finding))
         ],
         *_list_further(audit),
         *describe_data(audit),
@@ -68,6 +69,22 @@ def describe_data(audit: Audit) -> list[str]:
 def describe_outcomes(audit: Asked) -> str:
     """The columns that are audited, which of their values counts, and whether that is the favourable one."""
     config = audit.config
+    if config.score is not None:
+        found = audit.data_summary.outcome(config.score)
+        said = "favourable" if config.favourable is not None else "positive"
+        truth = (
+            "" if config.truth is None else f" Truth: {config.truth}, {said} value: {value_of(config.truth, audit)}."
+        )
+        return (
+            f"Score: {found.name}, from {found.negative} to {found.positive}.{truth} Compared by "
+            f"{'' if config.mean is None else config.mean.name}."
+        )
+    if config.mean is not None:
+        found, good = audit.data_summary.outcome(config.outcomes[0]), config.favourable_of()
+        more = f"{good} is good for people" if good else "nobody said whether more is good for people"
+        return (
+            f"Outcome: {found.name}, a number from {found.negative} to {found.positive}, compared by its mean; {more}."
+        )
 
     def counted(column: str, outcome: str | None = None) -> str:
         word = "positive" if config.favourable_of(outcome) is None else "favourable"
@@ -166,6 +183,8 @@ def _say_direction(audit: Audit) -> str:
     rates = dict.fromkeys(rate for notion in config.notions for rate in notion.rates)
     ways = [f"a {'lower' if (rate.better == 'higher') == worse else 'higher'} {rate.name}" for rate in rates]
     good = list_words([value_of(name, audit) for name in config.outcomes or config.outcome_columns[:1]])
+    if config.mean is not None:
+        good = f"a {config.mean.better} {config.mean.name}"
     word = "worse" if worse else "better"
     text = (
         f"Only groups that are {config.direction} count: tests are one-sided. Good for people is {good}, so that "
@@ -180,7 +199,7 @@ def _say_direction(audit: Audit) -> str:
 
 
 def _describe_tests(audit: Audit) -> list[str]:
-    config = audit.config
+    config, acceptable = audit.config, units_in(audit).size(audit.config.threshold)
     lines = []
     for i, finding in enumerate(audit.groups, 1):
         if finding.given_groups:
@@ -188,12 +207,14 @@ def _describe_tests(audit: Audit) -> list[str]:
             before = "; ".join(readable(group) for group in finding.given_groups)
             lines.append(
                 f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
-                f"tested before it: {before}.{crude(finding)}"
+                f"tested before it: {before}.{crude(finding, audit.notion_of(finding))}"
             )
     if config.threshold > 0:
-        lines.append(f"Tested for being larger than {points(config.threshold)}, not for being there at all.")
+        lines.append(
+            f"Tested for being larger than {units_in(audit).size(config.threshold)}, not for being there at all."
+        )
     if config.repeats > 1 and not audit.mode.is_everyone:
-        any_ = f"any disparity beyond {points(config.threshold)}" if config.threshold else "any disparity"
+        any_ = f"any disparity beyond {acceptable}" if config.threshold else "any disparity"
         p = p_words(log10(max(audit.p_any, 1e-300)))
         lines.append(f"Overall test for {any_} ({config.repeats} splits): {p}.")
     return lines
@@ -205,27 +226,29 @@ def _describe_named(finding: Finding, audit: Audit) -> str:
     if finding.p_adjusted is None:
         return f"{about}{finding.undefined}."
     verdict = "significant" if finding.p_adjusted <= audit.config.level else "not significant"
+    notion = audit.notion_of(finding)
     rows = "people" if finding.people is None else f"rows of {count(finding.people, 'person', 'people')}"
     return (
-        f"{about}{size_words(finding.psi, len(finding.parts) > 1)} ({confidence(finding.interval_level)} interval "
-        f"{interval(finding.interval)}), corrected {p_words(finding.log10_p_adjusted)}: {verdict} "
-        f"({finding.size:,} {rows}, tested on all data).{crude(finding)}"
-        f"{''.join(f' {line}' for line in finer_cuts(finding))}"
+        f"{about}{size_words(finding.psi, notion)} ({confidence(finding.interval_level)} interval "
+        f"{units_of_notion(notion).interval(finding.interval)}), corrected {p_words(finding.log10_p_adjusted)}: "
+        f"{verdict} ({finding.size:,} {rows}, tested on all data).{crude(finding, notion)}"
+        f"{''.join(f' {line}' for line in finer_cuts(finding, notion))}"
     )
 
 
-def _bounds(finding: Finding) -> str:
+def _bounds(finding: Finding, audit: Audit) -> str:
     """The interval in brackets, after a space; empty where there is none."""
     if None in finding.interval:
         return ""
-    return f" ({confidence(finding.interval_level)} interval {interval(finding.interval)})"
+    units = units_of_notion(audit.notion_of(finding))
+    return f" ({confidence(finding.interval_level)} interval {units.interval(finding.interval)})"
 
 
 def _list_further(audit: Audit) -> list[str]:
     """The first significant groups that are not listed, a line each."""
     return [
         f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: "
-        f"{size_words(one.psi, len(one.parts) > 1)}{_bounds(one)}, corrected {everyone.p_adjusted_words(one)} "
-        f"({one.size:,} {unit_of(audit)})."
+        f"{size_words(one.psi, audit.notion_of(one))}{_bounds(one, audit)}, corrected "
+        f"{everyone.p_adjusted_words(one)} ({one.size:,} {unit_of(audit)})."
         for one in audit.further(_FURTHER)
     ]

@@ -8,7 +8,8 @@ from ald.groups.wording import readable
 from ald.report.model import Grid, Heading, Section
 from ald.report.summary.sentences import question, unit_of, verdict
 from ald.report.summary.table import entries_of, gap_head, number, word
-from ald.report.words import confidence, p_value, percent
+from ald.report.units import units_of
+from ald.report.words import confidence, p_value
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def show_giveaways(audit: Audit) -> Section | None:
 def _compare_rates(finding: Finding, audit: Audit) -> str:
     """Every rate inside and outside, such as: selection rate 0.0% against 100.0%."""
     return ", ".join(
-        f"{rate.name} {percent(finding.rates_inside[rate.key])} against {percent(finding.rates_outside[rate.key])}"
+        f"{rate.name} {units_of(rate).level(finding.rates_inside[rate.key])} against "
+        f"{units_of(rate).level(finding.rates_outside[rate.key])}"
         for rate in audit.notion_of(finding).rates
     )
 

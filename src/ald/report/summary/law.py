@@ -44,17 +44,27 @@ def _describe_selected(audit: Audit) -> str:
 
 
 def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
-    """Selection rates and impact ratios as 6 RCNY section 5-301(b) defines them."""
+    """Selection or scoring rates and impact ratios as 6 RCNY section 5-301(b) and (c) define them."""
     people = audit.data_summary.rows
+    tools = "select people or classify them (6 RCNY section 5-301(b))"
+    scores = " Tools that give scores (scoring rates, section 5-301(c)) are not covered."
+    counted = (
+        f"Selected are those with {_describe_selected(audit)}. The selection rate is the share of a category that is "
+        "selected"
+    )
+    if profile.median is not None:
+        tools, scores = "score people (6 RCNY section 5-301(c))", ""
+        counted = (
+            f"The scoring rate is the share of a category with a score above {profile.median:.6g}, the median of the "
+            "whole sample"
+        )
     named = list_words([f"{_ROLES[role]} by the column {column}" for role, column in profile.columns.items()])
     paragraphs = [
         "Not legal advice. These tables hold numbers that a bias audit under New York City Local Law 144 of 2021 "
-        "states for tools that select people or classify them (6 RCNY section 5-301(b)). They do not make this report "
-        "such an audit, which has to be done by an independent auditor on data that the rule admits. Tools that give "
-        "scores (scoring rates, section 5-301(c)) are not covered.",
-        f"Selected are those with {_describe_selected(audit)}. The selection rate is the share of a category that is "
-        "selected; the impact ratio is this rate divided by that of the most selected category of the same table. The "
-        "law sets no value from which on an impact ratio is acceptable.",
+        f"states for tools that {tools}. They do not make this report "
+        f"such an audit, which has to be done by an independent auditor on data that the rule admits.{scores}",
+        f"{counted}; the impact ratio is this rate divided by that of the most selected category of the same table. "
+        "The law sets no value from which on an impact ratio is acceptable.",
         f"Counted on all {people:,} {'people' if audit.data_summary.clusters is None else 'rows'}{_not_on_half(audit)}"
         f"{', and not weighted' if audit.config.survey_weights else ''}: {named}. The rule "
         "goes by the categories of the EEO-1 Component 1 report; whether the columns hold these is for you to check.",
@@ -71,17 +81,18 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             f"{count(len(audit.significant), 'group')} of {audit.n_tested:,} tested "
             f"{'has' if len(audit.significant) == 1 else 'have'} a significant disparity. {further(audit)}".rstrip()
         )
-    tables = [_impact(table) for table in profile.tables]
+    tables = [_impact(table, is_scored=profile.median is not None) for table in profile.tables]
     return (
         Section(key="nyc-ll144", title="New York City Local Law 144", paragraphs=tuple(paragraphs)),
         *tables,
     )
 
 
-def _impact(table: CategoryTable) -> Section:
+def _impact(table: CategoryTable, *, is_scored: bool = False) -> Section:
     by = list_words([_ROLES[role] for role in table.roles])
     small = [category for category in table.categories if table.share(category) < SMALL]
-    heads = ["applicants", "share", "selected", "selection rate", "impact ratio"]
+    kind = "scoring" if is_scored else "selection"
+    heads = ["applicants", "share", "above the median" if is_scored else "selected", f"{kind} rate", "impact ratio"]
     if small:
         heads.append("ratio without those under 2%")
     rows = []
@@ -110,7 +121,9 @@ def _impact(table: CategoryTable) -> Section:
             "then say why, and still has to state their numbers and selection rates. Shares are of the people in this "
             "table."
         )
-    shown = Grid(caption=f"Selection rates and impact ratios by {by}", columns=_columns(words, heads), rows=tuple(rows))
+    shown = Grid(
+        caption=f"{kind.capitalize()} rates and impact ratios by {by}", columns=_columns(words, heads), rows=tuple(rows)
+    )
     title = f"Impact ratios by {by}"
     return Section(key=f"nyc-ll144-{'-'.join(table.roles)}", title=title, paragraphs=tuple(paragraphs), table=shown)
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ald.data.guesses import is_protected
+from ald.notions import Rate
 from ald.report.model import Entry, Grid, Heading, Section
-from ald.report.summary.phrases import compared_with
+from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import question, unit_of
-from ald.report.summary.table import gap, gap_head, name, number, word
-from ald.report.words import confidence, count, gap_points, interval, list_words, p_value, percent
+from ald.report.summary.table import gap_head, gap_of, name, number, word
+from ald.report.units import Points, Units, units_of, units_of_notion
+from ald.report.words import confidence, count, list_words, p_value
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -31,17 +33,19 @@ def show_gaps(audit: Audit) -> Section | None:
     left = len(gaps.largest()) - len({row.attribute for row in first})
     more = [f"{count(left, 'more attribute')} {'is' if left == 1 else 'are'} not among these."]
     whole = len(gaps) > len(first)
+    units = units_in(audit)
+    exactly = "in percentage points" if isinstance(units, Points) else units.gaps_in
     return Section(
         key="gaps",
         title="Every attribute by itself",
         paragraphs=(
             f"Of every attribute the level with the largest gap, against {compared_with(audit.config)}, on all "
-            f"{audit.data_summary.rows:,} {unit_of(audit)}, in points; gaps that chance does not explain come first. "
-            f"The {confidence(gaps.interval_level)} intervals hold for {_all(gaps.compared)}; where one includes 0, "
-            "the gap may be chance.",
+            f"{audit.data_summary.rows:,} {unit_of(audit)}, {units.gaps_in}; gaps that chance does not explain come "
+            f"first. The {confidence(gaps.interval_level)} intervals hold for {_all(gaps.compared)}; where one "
+            "includes 0, the gap may be chance.",
             *(more if left > 0 else []),
         ),
-        table=_tabulate(first, audit, "Largest gap of every attribute, in percentage points", whole=False),
+        table=_tabulate(first, audit, f"Largest gap of every attribute, {exactly}", whole=False),
         more=_tabulate(gaps.rows, audit, _caption(audit), whole=True) if whole else None,
     )
 
@@ -95,22 +99,22 @@ def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -
 
 
 def _row(one: Gap, audit: Audit, *, several: bool, rates: bool, whole: bool) -> tuple[Entry, ...]:
-    about = question(one.notion, one.outcome, audit).removeprefix(" for ")
+    about, notion = question(one.notion, one.outcome, audit).removeprefix(" for "), audit.notion_of(one)
     return (
         name(one.criterion),
         *([word(about)] if several else []),
         number(one.size, f"{one.size:,}"),
-        *([word(", ".join(_pair(one, key) for key in one.parts))] if rates else []),
-        gap(one.psi, len(one.parts) > 1),
-        word(interval(one.interval)),
+        *([word(", ".join(_pair(one, rate) for rate in notion.rates))] if rates else []),
+        gap_of(one.psi, notion),
+        word(units_of_notion(notion).interval(one.interval)),
         *([number(one.log10_p_adjusted, p_value(one.log10_p_adjusted))] if whole else []),
     )
 
 
-def _pair(one: Gap, key: str) -> str:
+def _pair(one: Gap, rate: Rate) -> str:
     """The rate inside and outside; of several rates with its key."""
-    named = f"{key} " if len(one.parts) > 1 else ""
-    return f"{named}{percent(one.rates_inside[key])} / {percent(one.rates_outside[key])}"
+    named, units = f"{rate.key} " if len(one.parts) > 1 else "", units_of(rate)
+    return f"{named}{units.level(one.rates_inside[rate.key])} / {units.level(one.rates_outside[rate.key])}"
 
 
 def show_power(audit: Audit) -> Section | None:
@@ -121,10 +125,11 @@ def show_power(audit: Audit) -> Section | None:
     shares = list(dict.fromkeys(entry.share for entry in audit.detectable))
     found = {(entry.notion, entry.outcome, entry.share): entry.psi for entry in audit.detectable}
     tested = audit.data_summary.rows_assess
+    units = {notion.name: units_of_notion(notion) for notion in audit.config.notions}
     rows = tuple(
         (
             word(f"smallest gap{question(*asked, audit)}"),
-            *(_least(found.get((*asked, share))) for share in shares),
+            *(_least(found.get((*asked, share)), units[asked[0]]) for share in shares),
         )
         for asked in questions
     )
@@ -136,12 +141,15 @@ def show_power(audit: Audit) -> Section | None:
         key="seen",
         title="What the audit could have seen",
         paragraphs=(
-            "How large a gap must be, in points, for the tests to find it in four of five cases, by the size of the "
-            "group. Smaller gaps may be there unseen.",
+            f"How large a gap must be, {units_in(audit).gaps_in}, for the tests to find it in four of five cases, by "
+            "the size of the group. Smaller gaps may be there unseen.",
         ),
         table=Grid(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
     )
 
 
-def _least(psi: float | None) -> Entry:
-    return word("too few") if psi is None else number(100 * psi, f"{float(gap_points(psi)):.1f}")
+def _least(psi: float | None, units: Units) -> Entry:
+    if psi is None:
+        return word("too few")
+    text = units.short(psi)
+    return number(units.scale * psi, f"{float(text):.1f}" if isinstance(units, Points) else text)

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 
 from ald.groups.criterion import CLOSED, Condition, Criterion, Interval, Levels, format_bound, quote
 from ald.groups.wording import readable, readable_condition, with_round_bounds
-from ald.notions import Rate
+from ald.notions import Mean, Notion, Rate
 from ald.options import AuditConfig
-from ald.report.words import (
-    Bounds,
-    confidence,
-    format_signed,
-    gap_points,
-    interval,
-    list_words,
-    p_value,
-    percent,
-    unsigned,
-)
+from ald.report.units import Amounts, Units, common_units, units_of, units_of_notion
+from ald.report.words import Bounds, confidence, list_words, p_value
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -121,6 +112,8 @@ class Happening:
 
 def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None:
     """What a rate counts, in the values of the columns that are audited; None where only its name says it."""
+    if isinstance(rate, Mean):
+        return None
     hits, base = rate.hit_cells, rate.base_cells
     if audit.config.outcomes:
         name = outcome or audit.config.outcomes[0]
@@ -185,18 +178,37 @@ def statement(finding: Finding | Gap, audit: Audit, level: float, who: str) -> s
 
 
 def _said(rate: Rate, finding: Finding | Gap, audit: Audit, level: float, group: str, who: str) -> str:
-    inside, outside = percent(finding.rates_inside[rate.key]), percent(finding.rates_outside[rate.key])
+    units = units_of(rate)
+    inside, outside = units.told(finding.rates_inside[rate.key]), units.told(finding.rates_outside[rate.key])
     told, difference = happening(rate, finding.outcome, audit), finding.parts[rate.key]
-    how = f" ({_points(difference, finding.part_intervals[rate.key], level)})" if difference is not None else ""
+    how = "" if difference is None else f" ({_by_how_much(units, difference, finding.part_intervals[rate.key], level)})"
+    if rate.key == "calibration" and difference is not None:
+        return f"{_how_right(rate, finding, audit, group, who)}{how}"
     if told is None:
         return f"{group} had a {rate.name} of {inside}, {who} of {outside}{how}"
     of = f"{told.of}, " if told.of else ""
     return f"{of}{group} {told.what} in {inside} of cases, {who} in {outside}{how}"
 
 
-def _points(difference: float, bounds: Bounds, level: float) -> str:
-    ends = "" if None in bounds else f", {confidence(level)} interval {interval(bounds)}"
-    return f"{format_signed(difference)} {'point' if gap_points(difference) == '1' else 'points'}{ends}"
+def _how_right(rate: Rate, finding: Finding | Gap, audit: Audit, group: str, who: str) -> str:
+    """How far scores are from the truth on average: optimistic, if what they are the chance of is good for people."""
+    said = audit.config.favourable is not None
+    words = ("too optimistic", "too pessimistic", "about") if said else ("too high", "too low", "for")
+
+    def off(value: float | None) -> str:
+        if value is None:
+            return "undefined"
+        return f"{units_of(rate).short(value)} points {words[0] if value < 0 else words[1]}"
+
+    inside, outside = (off(side[rate.key]) for side in (finding.rates_inside, finding.rates_outside))
+    return f"scores are {inside} {words[2]} {group}, {outside} {words[2]} {who}"
+
+
+def _by_how_much(units: Units, difference: float, bounds: Bounds, level: float) -> str:
+    if isinstance(units, Amounts):
+        return units.difference(difference, bounds, confidence(level))
+    ends = "" if None in bounds else f", {confidence(level)} interval {units.interval(bounds)}"
+    return f"{units.gap_words(difference)}{ends}"
 
 
 def sentence(text: str) -> str:
@@ -214,8 +226,13 @@ def p_words(log10_p: float | None) -> str:
     return f"p < {value[1:]}" if value.startswith("<") else f"p = {value}" if log10_p is not None else "p is undefined"
 
 
-def size_words(psi: float | None, several: bool) -> str:
-    """psi in points; that of several rates has no direction."""
+def size_words(psi: float | None, notion: Notion) -> str:
+    """psi in points, or in the unit of an amount; that of several rates has no direction."""
     if psi is None:
         return "undefined"
-    return f"{unsigned(psi) if several else format_signed(psi)} {'point' if gap_points(psi) == '1' else 'points'}"
+    return units_of_notion(notion).gap_words(psi, several=len(notion.rates) > 1)
+
+
+def units_in(audit: Audit) -> Units:
+    """What the gaps of an audit are in."""
+    return common_units(audit.config.notions)

@@ -11,7 +11,7 @@ from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
 from ald.report.summary.law import profile_sections
-from ald.report.summary.phrases import compared_with
+from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import (
     FURTHER,
     LIMITATION,
@@ -22,7 +22,8 @@ from ald.report.summary.sentences import (
 )
 from ald.report.summary.settings import tabulate_settings, tabulate_versions
 from ald.report.summary.table import entries_of, gap_head, number, text_and_numbers, word
-from ald.report.words import confidence, p_value, percent, plain
+from ald.report.units import Points, units_of
+from ald.report.words import confidence, p_value, plain
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _show_named(audit: Audit) -> Section:
     rows = tuple(
         (
             *entries_of(one, audit),
-            word(_pair_rates(one)),
+            word(_pair_rates(one, audit)),
             number(_only_ratio(one), plain(_only_ratio(one), 2) if len(one.ratios) == 1 else ""),
             word(one.test),
             number(one.log10_p_adjusted, p_value(one.log10_p_adjusted)),
@@ -101,7 +102,7 @@ def _show_named(audit: Audit) -> Section:
             "group", unit, "share", gap_head(_has_several(audit)), f"{confidence(1 - config.level)} interval"
         )
     ]
-    heads.append(Heading(key="rates", header="rates inside / outside", is_number=False))
+    heads.append(Heading(key="rates", header=f"{units_in(audit).noun}s inside / outside", is_number=False))
     heads += text_and_numbers("", "ratio")[1:]
     heads.append(Heading(key="test", header="test", is_number=False))
     heads += text_and_numbers("", "adj. p")[1:]
@@ -121,9 +122,11 @@ def _show_named(audit: Audit) -> Section:
     )
 
 
-def _pair_rates(finding: Finding) -> str:
+def _pair_rates(finding: Finding, audit: Audit) -> str:
     pairs = [
-        f"{key} {percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}" for key in finding.parts
+        f"{rate.key} {units_of(rate).level(finding.rates_inside[rate.key])} / "
+        f"{units_of(rate).level(finding.rates_outside[rate.key])}"
+        for rate in audit.notion_of(finding).rates
     ]
     return ", ".join(pairs)
 
@@ -135,8 +138,9 @@ def _only_ratio(finding: Finding) -> float | None:
 def _show_strata(number: int, finding: Finding, audit: Audit) -> Section:
     """A named group in every stratum of legitimate factors, if there are any."""
     title = f"{readable(finding.criterion)}{question(finding.notion, finding.outcome, audit)} in every stratum"
-    table = tabulate_strata(finding, audit.notion_of(finding))
-    return Section(key=f"named-{number}", title=title, paragraphs=tuple(finer_cuts(finding)), table=table)
+    notion = audit.notion_of(finding)
+    table, cuts = tabulate_strata(finding, notion), tuple(finer_cuts(finding, notion))
+    return Section(key=f"named-{number}", title=title, paragraphs=cuts, table=table)
 
 
 def _has_several(audit: Audit) -> bool:
@@ -178,10 +182,14 @@ def tabulate_left_out(data: DataSummary) -> Grid | None:
 
 
 def _describe_method(audit: Audit) -> tuple[str, ...]:
-    psi = (
-        f"The gap, psi, is the group's rate minus that of {compared_with(audit.config)}, in percentage points; with "
-        "several rates, the mean of the absolute differences."
-    )
+    units = units_in(audit)
+    if isinstance(units, Points):
+        psi = (
+            f"The gap, psi, is the group's {units.noun} minus that of {compared_with(audit.config)}, in percentage "
+            "points; with several rates, the mean of the absolute differences."
+        )
+    else:
+        psi = f"The gap, psi, is the group's mean minus that of {compared_with(audit.config)}, {units.gaps_in}."
     if not audit.config.searches:
         return (
             "Groups were named beforehand and tested on all data, with a correction for the number of tests.",

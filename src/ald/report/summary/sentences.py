@@ -6,19 +6,11 @@ from typing import TYPE_CHECKING
 
 from ald.groups.criterion import quote
 from ald.groups.wording import readable
+from ald.notions import Notion
 from ald.report.summary import everyone
-from ald.report.summary.phrases import compared_with, p_words, sentence, size_words, statement
-from ald.report.words import (
-    confidence,
-    count,
-    evidence,
-    format_signed,
-    gap_points,
-    interval,
-    list_words,
-    percent,
-    points,
-)
+from ald.report.summary.phrases import compared_with, p_words, sentence, size_words, statement, units_in
+from ald.report.units import Points, units_of, units_of_notion
+from ald.report.words import confidence, count, evidence, list_words, percent
 from ald.results.finding import Finding, Finer, StratumResult
 
 if TYPE_CHECKING:
@@ -47,7 +39,11 @@ def verdict(audit: Audit) -> str:
     if not audit.n_tested:
         return f"Among {among(audit)}, no group could be tested.{f' {beside}' if beside else ''}"
     threshold = audit.config.threshold
-    what = f"disparity significantly larger than {points(threshold)}" if threshold > 0 else "significant disparity"
+    what = (
+        f"disparity significantly larger than {units_in(audit).size(threshold)}"
+        if threshold > 0
+        else "significant disparity"
+    )
     if beside:
         return f"The search found no {what}. {beside}"
     return f"No {what} found. {could_have_seen(audit)}"
@@ -102,7 +98,7 @@ def certainty(finding: Finding, audit: Audit) -> str:
     """How sure one can be, in a sentence."""
     if finding.shuffled is not None:
         return everyone.certainty(finding)
-    beyond = f" larger than {points(audit.config.threshold)}" if audit.config.threshold > 0 else ""
+    beyond = f" larger than {units_in(audit).size(audit.config.threshold)}" if audit.config.threshold > 0 else ""
     text = (
         f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: corrected "
         f"{p_words(finding.log10_p_adjusted)}"
@@ -113,14 +109,14 @@ def certainty(finding: Finding, audit: Audit) -> str:
     return text + "."
 
 
-def finer_cuts(finding: Finding) -> list[str]:
+def finer_cuts(finding: Finding, notion: Notion) -> list[str]:
     """What is left of the finding where a legitimate factor is cut twice as fine, a sentence for each."""
-    return [_finer(cut, finding) for cut in finding.finer]
+    return [_finer(cut, notion) for cut in finding.finer]
 
 
-def _finer(cut: Finer, finding: Finding) -> str:
+def _finer(cut: Finer, notion: Notion) -> str:
     factor = quote(cut.factor)
-    psi = size_words(cut.psi, len(finding.parts) > 1)
+    psi = size_words(cut.psi, notion)
     then = f"the gap is {psi} and corrected {p_words(cut.log10_p_adjusted)}"
     if cut.holds:
         return f"If {factor} is cut twice as fine, {then}: the finding holds."
@@ -134,18 +130,34 @@ def _finer(cut: Finer, finding: Finding) -> str:
 def magnitude(finding: Finding, audit: Audit) -> str:
     """How many people the group holds, and what a single number of the sentence before does not say."""
     people = f"The group holds {_size(finding, audit)}."
-    rates = audit.notion_of(finding).rates
+    notion = audit.notion_of(finding)
+    rates, units = notion.rates, units_of_notion(notion)
     if len(rates) > 1:
         if finding.psi is None:
             return f"{people} The gap is undefined: {finding.undefined}."
-        bounds = f" ({confidence(finding.interval_level)} interval {interval(finding.interval)})"
-        text = f"{people} The mean gap of the {len(rates)} rates is {size_words(finding.psi, True)}{bounds}"
+        bounds = f" ({confidence(finding.interval_level)} interval {units.interval(finding.interval)})"
+        text = f"{people} The mean gap of the {len(rates)} rates is {size_words(finding.psi, notion)}{bounds}"
         if finding.psi_by_chance is not None:
-            text += f"; chance alone gives such a group about {gap_points(finding.psi_by_chance)}"
-        return f"{text}.{worse_for_whom(finding, audit)}{crude(finding)}{everyone.new_people(finding)}"
+            text += f"; chance alone gives such a group about {units.short(finding.psi_by_chance)}"
+        return f"{text}.{worse_for_whom(finding, audit)}{crude(finding, notion)}{everyone.new_people(finding, notion)}"
     ratio = finding.ratios[rates[0].key]
     told = "" if ratio is None else f" Their {rates[0].name} divided by the others': ratio {ratio:.2f}."
-    return f"{people}{told}{crude(finding)}{everyone.new_people(finding)}"
+    return f"{people}{told}{_ranks(finding)}{crude(finding, notion)}{everyone.new_people(finding, notion)}"
+
+
+def _ranks(finding: Finding) -> str:
+    """Who has more of an amount, after a space; empty where that is not known."""
+    if finding.superiority is None or "calibration" in finding.parts:
+        return ""
+    low, high = finding.superiority_interval
+    ends = (
+        ""
+        if low is None or high is None
+        else f"; {confidence(finding.interval_level)} interval {low:.0%} to {high:.0%}"
+    )
+    told = f" In {finding.superiority:.0%} of all pairs a member has more than one of the others (ties by half{ends})."
+    few = " A few people hold most of what varies, so that means say little: the p-value is that of the rank test."
+    return f"{told}{few if finding.dominated else ''}"
 
 
 def worse_for_whom(finding: Finding, audit: Audit) -> str:
@@ -169,13 +181,12 @@ def worse_for_whom(finding: Finding, audit: Audit) -> str:
     return f" {sentence(list_words(told))}" if told else ""
 
 
-def crude(finding: Finding) -> str:
+def crude(finding: Finding, notion: Notion) -> str:
     """The difference from everyone else, comparable or not, after a space; empty where all are comparable."""
     if finding.psi_crude is None or finding.psi is None:
         return ""
-    several = len(finding.parts) > 1
-    text = f" Unadjusted gap: {size_words(finding.psi_crude, several)}; adjusted: {size_words(finding.psi, several)}."
-    if not several and finding.psi_crude * finding.psi < 0:
+    text = f" Unadjusted gap: {size_words(finding.psi_crude, notion)}; adjusted: {size_words(finding.psi, notion)}."
+    if len(notion.rates) == 1 and finding.psi_crude * finding.psi < 0:
         text += " The two have opposite signs: among comparable people the difference is reversed."
     return text
 
@@ -195,22 +206,22 @@ def _of_whom(audit: Audit) -> str:
     return " of the population, by their weights" if audit.config.survey_weights else ""
 
 
-def strata_lines(finding: Finding) -> list[str]:
+def strata_lines(finding: Finding, notion: Notion) -> list[str]:
     """A group in each stratum where it can be compared: one sees where it differs, and in which direction."""
     compared = [stratum for stratum in finding.strata if stratum.weight > 0]
     shown = sorted(compared, key=lambda stratum: -stratum.weight)[:_STRATA]
     unit = "people" if finding.people is None else "rows"
-    lines = [_stratum_line(stratum, unit) for stratum in compared if stratum in shown]
+    lines = [_stratum_line(stratum, unit, notion) for stratum in compared if stratum in shown]
     left = len(compared) - len(shown)
     more = f"{count(left, 'more stratum', 'more strata')}: the JSON document has {'it' if left == 1 else 'them'}."
     return [*lines, more] if left else lines
 
 
-def _stratum_line(stratum: StratumResult, unit: str) -> str:
+def _stratum_line(stratum: StratumResult, unit: str, notion: Notion) -> str:
     rates = ", ".join(
-        f"{key} {percent(stratum.rates_inside[key])} against {percent(stratum.rates_outside[key])} "
-        f"({format_signed(stratum.parts[key])})"
-        for key in stratum.parts
+        f"{rate.key} {units_of(rate).level(stratum.rates_inside[rate.key])} against "
+        f"{units_of(rate).level(stratum.rates_outside[rate.key])} ({units_of(rate).signed(stratum.parts[rate.key])})"
+        for rate in notion.rates
     )
     people = f"{stratum.size:,} and {stratum.size_outside:,} {unit}"
     return f"{readable(stratum.criterion)}: {rates}; {people}, weight {stratum.weight:.0%}."
@@ -232,7 +243,7 @@ def lead(audit: Audit) -> list[str]:
         return [f"{count(n, 'named group')}, tested on all data; nothing was searched for."]
     if audit.groups:
         first = audit.groups[0]
-        return [magnitude(first, audit), certainty(first, audit), *finer_cuts(first)]
+        return [magnitude(first, audit), certainty(first, audit), *finer_cuts(first, audit.notion_of(first))]
     n = audit.n_tested
     if not n:
         return ["The warnings say why. This says nothing about whether there is a disparity."]
@@ -263,8 +274,10 @@ def could_have_seen(audit: Audit) -> str:
     people = f"With {among(audit)} in the test"
     if not seen:
         return f"{people}, even the largest possible gap would usually have been missed."
-    least = min(seen)
-    about = f"{100 * least:.0f}" if least >= 0.1 else gap_points(least)
+    least, units = min(seen), units_in(audit)
+    if not isinstance(units, Points):
+        return f"{people}, only gaps above about {units.size(least)} could have been seen."
+    about = f"{100 * least:.0f}" if least >= 0.1 else units.short(least)
     return f"{people}, only gaps above about {about} {'point' if about == '1' else 'points'} could have been seen."
 
 

@@ -13,7 +13,8 @@ from ald.notions import Notion, Rate
 from ald.report.model import Entry, Grid, Heading, Records
 from ald.report.summary import everyone
 from ald.report.summary.sentences import question
-from ald.report.words import confidence, format_signed, interval, p_value, percent, plain, unsigned
+from ald.report.units import POINTS, Units, units_of, units_of_notion
+from ald.report.words import confidence, p_value, percent, plain
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
@@ -53,9 +54,15 @@ def number(value: float | None, text: str) -> Entry:
     return Entry(text=text, value=value)
 
 
-def gap(value: float | None, several: bool = False) -> Entry:
-    """A difference in points; the mean of several has no sign."""
-    return Entry(text=(unsigned if several else format_signed)(value), value=None if value is None else 100 * value)
+def gap(value: float | None, units: Units = POINTS, *, several: bool = False) -> Entry:
+    """A difference in points, or in the unit of an amount; the mean of several has no sign."""
+    text = units.unsigned(value) if several else units.signed(value)
+    return Entry(text=text, value=None if value is None else units.scale * value)
+
+
+def gap_of(value: float | None, notion: Notion) -> Entry:
+    """psi of a notion as an entry of a table."""
+    return gap(value, units_of_notion(notion), several=len(notion.rates) > 1)
 
 
 def gap_head(several: bool) -> str:
@@ -77,8 +84,8 @@ def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
         *([word(about)] if several else []),
         number(finding.size, f"{finding.size:,}"),
         number(finding.share, percent(finding.share)),
-        gap(finding.psi, len(finding.parts) > 1),
-        word(interval(finding.interval)),
+        gap_of(finding.psi, audit.notion_of(finding)),
+        word(_interval(audit, finding)),
     )
 
 
@@ -134,26 +141,24 @@ def _make_fields(audit: Audit) -> list[Field]:
             header="psi",
             shown=gap_head(several),
             value=lambda f: f.psi,
-            text=lambda f: gap(f.psi, len(f.parts) > 1).text,
+            text=lambda f: gap_of(f.psi, audit.notion_of(f)).text,
         ),
     ]
     for rate in _rates_of(audit):
+        key, units = rate.key, units_of(rate)
         if several:
-            fields.append(
-                _make_rate_field(
-                    f"psi_{rate.key}", f"psi {rate.key}", "parts", rate.key, format_signed, f"{rate.key} gap"
-                )
-            )
-        fields.append(_make_rate_field(f"{rate.key}_inside", f"{rate.key} in", "rates_inside", rate.key, percent))
-        fields.append(_make_rate_field(f"{rate.key}_outside", f"{rate.key} out", "rates_outside", rate.key, percent))
-    if not several:
+            fields.append(_make_rate_field(f"psi_{key}", f"psi {key}", "parts", key, units.signed, f"{key} gap"))
+        fields.append(_make_rate_field(f"{key}_inside", f"{key} in", "rates_inside", key, units.level))
+        fields.append(_make_rate_field(f"{key}_outside", f"{key} out", "rates_outside", key, units.level))
+    if not several and all(rate.has_ratio for rate in _rates_of(audit)):
         fields.append(Field(key="ratio", header="ratio", value=_ratio, text=lambda f: plain(_ratio(f), 2)))
+    statistic = "chi2" if audit.config.mean is None else "t squared"
     return [
         *fields,
         Field(key="lower", header=f"{confidence_text(audit)} interval",
-              value=lambda f: f.interval[0], text=lambda f: interval(f.interval)),
+              value=lambda f: f.interval[0], text=functools.partial(_interval, audit)),
         Field(key="upper", header="", value=lambda f: f.interval[1], text=lambda f: ""),
-        Field(key="statistic", header="chi2", value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
+        Field(key="statistic", header=statistic, value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
         Field(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
               text=everyone.p_adjusted_text),
         Field(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
@@ -162,39 +167,40 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="test", header="", value=lambda f: f.test, text=lambda f: f.test, is_number=False),
         Field(key="stability", header="found again",
               value=lambda f: f.stability, text=lambda f: percent(f.stability)),
-        *(_FIELDS_OF_EVERYONE if audit.mode.is_everyone else ()),
+        *(_make_fields_of_everyone(audit) if audit.mode.is_everyone else ()),
     ]  # fmt: skip
 
 
-# What findings have besides where everyone is searched and tested.
-_FIELDS_OF_EVERYONE = (
-    Field(
-        key="psi_new",
-        header="on new people",
-        value=lambda f: None if f.shuffled is None else f.shuffled.psi_new,
-        text=lambda f: "" if f.shuffled is None else gap(f.shuffled.psi_new, len(f.parts) > 1).text,
-    ),
-    Field(
-        key="exaggerated",
-        header="",
-        value=lambda f: None if f.shuffled is None else f.shuffled.exaggerated,
-        text=lambda f: "",
-        is_number=False,
-    ),
-    Field(
-        key="claim",
-        header="",
-        value=lambda f: None if f.shuffled is None else f.shuffled.claim,
-        text=lambda f: "",
-        is_number=False,
-    ),
-    Field(
-        key="p_together",
-        header="p together",
-        value=lambda f: None if f.together is None else f.together.p_adjusted,
-        text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
-    ),
-)
+def _make_fields_of_everyone(audit: Audit) -> tuple[Field, ...]:
+    """What findings have besides where everyone is searched and tested."""
+    return (
+        Field(
+            key="psi_new",
+            header="on new people",
+            value=lambda f: None if f.shuffled is None else f.shuffled.psi_new,
+            text=lambda f: "" if f.shuffled is None else gap_of(f.shuffled.psi_new, audit.notion_of(f)).text,
+        ),
+        Field(
+            key="exaggerated",
+            header="",
+            value=lambda f: None if f.shuffled is None else f.shuffled.exaggerated,
+            text=lambda f: "",
+            is_number=False,
+        ),
+        Field(
+            key="claim",
+            header="",
+            value=lambda f: None if f.shuffled is None else f.shuffled.claim,
+            text=lambda f: "",
+            is_number=False,
+        ),
+        Field(
+            key="p_together",
+            header="p together",
+            value=lambda f: None if f.together is None else f.together.p_adjusted,
+            text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
+        ),
+    )
 
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
@@ -231,9 +237,9 @@ def _make_rate_field(
     )
 
 
-def _crude(finding: Finding) -> str:
+def _crude(audit: Audit, finding: Finding) -> str:
     """The gap from everyone else, where psi is one among comparable people."""
-    return "" if finding.psi_crude is None else gap(finding.psi_crude, len(finding.parts) > 1).text
+    return "" if finding.psi_crude is None else gap_of(finding.psi_crude, audit.notion_of(finding)).text
 
 
 def _ratio(finding: Finding) -> float | None:
@@ -247,11 +253,11 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
     fields.append(_make_text_field("people", _people))
     fields += [everything[key] for key in ("size_all",) if key in everything]
     for rate in _rates_of(audit):
-        fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate.key)))
+        fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate)))
     fields.append(everything["psi"])
-    fields.append(_make_text_field(f"{confidence_text(audit)} interval", lambda f: interval(f.interval)))
+    fields.append(_make_text_field(f"{confidence_text(audit)} interval", functools.partial(_interval, audit)))
     if any(finding.psi_crude is not None for finding in audit.groups):
-        fields.append(_make_text_field("unadjusted gap", _crude))
+        fields.append(_make_text_field("unadjusted gap", functools.partial(_crude, audit)))
     fields += [everything[key] for key in ("ratio", "p_adjusted") if key in everything]
     if audit.mode.is_everyone:
         fields += [everything[key] for key in ("psi_new", "stability")]
@@ -278,6 +284,14 @@ _MEANINGS = {
 }
 
 
+_MEANINGS_OF_AMOUNTS = {
+    "psi": "psi in the unit of the outcome: the group's mean minus that of the people it is compared with",
+    "ratio": "the mean inside divided by the mean outside",
+    "lower": "where the gap plausibly lies, allowing for the group having been picked from those tested",
+    "statistic": "the square of t, or of the rank test's z, of the group against those it is compared with",
+}
+
+
 def make_ranked_table(audit: Audit) -> Grid:
     """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
     # Cards have the gap of each rate with its interval, and machines the statistic: there is little room beside groups.
@@ -287,6 +301,7 @@ def make_ranked_table(audit: Audit) -> Grid:
     rates = _rates_of(audit)
     meanings = _MEANINGS | {f"{rate.key}_inside": f"{rate.name} inside the group" for rate in rates}
     meanings |= {f"{rate.key}_outside": f"{rate.name} outside the group" for rate in rates}
+    meanings |= {} if audit.config.mean is None else _MEANINGS_OF_AMOUNTS
     meanings |= everyone.meanings() if audit.mode.is_everyone else {}
     meanings |= {f"psi_{rate.key}": f"{rate.name}: inside minus outside" for rate in rates}
     return Grid(
@@ -337,6 +352,7 @@ def _record(audit: Audit, findings: Sequence[Finding], interval_header: str) -> 
             replace(column, header=interval_header) if column.key == "lower" else column for column in columns
         ),
         rows=tuple(tuple(field.value(finding) for field in fields) for finding in findings),
+        decimals=None if audit.config.mean is None else audit.config.mean.decimals,
         remarks=tuple((audit.notion_of(finding).name, finding.undefined or None) for finding in findings),
     )
 
@@ -366,8 +382,13 @@ def _make_text_field(header: str, text: Callable[[Finding], str]) -> Field:
     return Field(key=header, header=header, value=text, text=text)
 
 
-def _rate_text(key: str, finding: Finding) -> str:
+def _interval(audit: Audit, finding: Finding) -> str:
+    return units_of_notion(audit.notion_of(finding)).interval(finding.interval)
+
+
+def _rate_text(rate: Rate, finding: Finding) -> str:
+    key, units = rate.key, units_of(rate)
     if key not in finding.parts:
         return ""
-    text = f"{percent(finding.rates_inside[key])} / {percent(finding.rates_outside[key])}"
-    return f"{text} ({format_signed(finding.parts[key])})" if len(finding.parts) > 1 else text
+    text = f"{units.level(finding.rates_inside[key])} / {units.level(finding.rates_outside[key])}"
+    return f"{text} ({units.signed(finding.parts[key])})" if len(finding.parts) > 1 else text

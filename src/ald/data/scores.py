@@ -1,0 +1,95 @@
+"""What is asked of a score, row by row: the score itself, how far it is from what was true, and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ald._core.arrays import BoolArray, FloatArray
+from ald.data.amounts import Unit
+from ald.data.asked import check_size, decimals_of
+from ald.data.outcomes import favourable_rows, known_outcomes
+from ald.data.roles import Roles
+from ald.data.table import Table
+from ald.errors import ColumnError, SettingError
+from ald.notions import Mean
+
+# Scores count as at least this far from 0 and from 1: a wrong one that was sure has a large log loss, not an infinite.
+_SURE = 1e-15
+
+
+def _log_loss(score: FloatArray, truth: FloatArray) -> FloatArray:
+    chance = np.clip(score, _SURE, 1.0 - _SURE)
+    return np.asarray(-(truth * np.log(chance) + (1.0 - truth) * np.log1p(-chance)))
+
+
+# By the key of the mean, of the score and the truth (1 where it has the value that the score is the chance of).
+PER_ROW: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "score": lambda score, truth: score,
+    "calibration": lambda score, truth: truth - score,
+    "brier": lambda score, truth: (truth - score) ** 2,
+    "log_loss": _log_loss,
+}
+
+
+def scores_of(table: Table, roles: Roles) -> tuple[FloatArray, BoolArray | None]:
+    """The score and the truth of every row; none may be missing."""
+    assert roles.score is not None
+    column = table[roles.score]
+    if column.values is None or column.kind != "numeric":
+        raise ColumnError(f"score {column.name!r} must be a column of numbers; it is {column.kind}")
+    if column.n_codes < 2:
+        raise ColumnError(f"score {column.name!r} has the same value in every row: there are no differences to locate.")
+    if column.name in table.binned:
+        raise ColumnError(
+            f"score {column.name!r} has so many values that they were cut into bins when {table.source} was read: "
+            "means are of the values themselves. Give more memory (memory_limit), or fewer rows."
+        )
+    score = np.asarray(column.values[column.codes], dtype=float)
+    if roles.truth is None:
+        return score, None
+    low, high = float(column.values[0]), float(column.values[-1])
+    if low < 0.0 or high > 1.0:
+        raise ColumnError(
+            f"score {column.name!r} has values from {low:g} to {high:g}, and with a truth it must be a probability, "
+            "from 0 to 1. Leave the truth out to compare mean scores, or give the probability."
+        )
+    return score, favourable_rows(table[roles.truth], roles.favourable, "truth", table.counts)
+
+
+def score_asked(table: Table, roles: Roles, mean: Mean) -> Mean:
+    """The mean that is asked of a score, with its unit; what cannot be done with it is refused by name."""
+    known, _ = known_outcomes(table, roles.outcome_columns)
+    table = table if known is None else table.take(known)
+    if roles.directed and roles.favourable is None:
+        said = "which value of the truth is good for people" if roles.truth else "whether a higher score is"
+        raise SettingError(
+            f"direction asks who fares worse or better, and nothing says {said}. Say "
+            + ("favourable=... (command line: --favourable)." if roles.truth else "favourable='higher' or 'lower'.")
+        )
+    if roles.truth is None and roles.favourable not in (None, "higher", "lower"):
+        raise SettingError(
+            f"favourable={roles.favourable!r} says nothing about a score without a truth: say 'higher' or 'lower', "
+            "whichever is good for people"
+        )
+    values = amounts_of_score(table, roles, mean)
+    check_size(f"score {roles.score!r}", values)
+    unit = Unit.of(np.unique(values))
+    is_share = mean.is_share and bool(values.min() >= -1.0 and values.max() <= 1.0)
+    better = "higher" if mean.key == "score" and roles.favourable != "lower" else "lower"
+    return Mean(
+        mean.key,
+        mean.name,
+        better=better,
+        per_one=unit.per_one,
+        origin=unit.origin,
+        decimals=decimals_of(values),
+        is_share=is_share,
+    )
+
+
+def amounts_of_score(table: Table, roles: Roles, mean: Mean) -> FloatArray:
+    """What the mean is of, row by row."""
+    score, truth = scores_of(table, roles)
+    return PER_ROW[mean.key](score, np.zeros(len(score)) if truth is None else truth.astype(float))
