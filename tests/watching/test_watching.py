@@ -167,7 +167,7 @@ def test_rows_without_a_date_are_left_out_and_counted() -> None:
         ({"every": "year", "named_groups": ()}, "needs two windows at least|lists no group to watch"),
         ({"every": "moth"}, "unknown every 'moth'. Did you mean 'month'"),
         ({"cluster": "region"}, "cluster is not supported where groups are watched"),
-        ({"split": "region"}, "split is one of random, none, auto"),
+        ({"split": "region"}, "split is one of auto, none, random"),
         ({"first": "audit.json"}, "first must be an audit"),
         ({"colour": 1}, "ald.watch has no option 'colour'"),
         ({"by": "approved"}, "says when: it cannot have another role"),

