@@ -280,6 +280,6 @@ def _detectable(answered: Sequence[Answered], config: AuditConfig) -> tuple[Dete
             replace(terms, level=level if rates.disjoint else min(level * len(rates.rates), 1.0)),
             1,
             known=known(data, rates),
-            outcome=question.outcome if len(config.outcomes) > 1 else None,
+            outcome=question.outcome if len(config.asked_outcomes) > 1 else None,
         )
     return tuple(out)

@@ -70,6 +70,11 @@ class Rate:
         )
 
     @property
+    def asks_whether_right(self) -> bool:
+        """Whether it counts predictions that are right, or wrong, of everyone: that needs no one class."""
+        return len(self.base_cells) == len(CELLS) and self.hit_cells in ({0, 3}, {1, 2})
+
+    @property
     def has_ratio(self) -> bool:
         """Whether the rate inside divided by the one outside says something."""
         return True

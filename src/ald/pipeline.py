@@ -14,7 +14,8 @@ from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads
 from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
 from ald.assess.power import Detectable, detectable, detectable_means, known
-from ald.data.asked import amount_asked
+from ald.data.asked import amount_asked, with_positions
+from ald.data.classes import classes_asked
 from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.reading import reading_of
@@ -123,7 +124,9 @@ def load_rows(
     """LOAD: the data as coded rows, in memory or where they are; these are given back in the end."""
     found, half = read(data, roles, config, memory_limit, query, threads)
     if isinstance(found, Table):
+        found = with_positions(found, roles)
         config = config.of_amounts(_mean_asked(found, roles, config))
+        config = replace(config, classes=classes_asked(found, roles))
         sha256 = None if file is None else file.sha256()
         prepared = arrange(found, half, roles, config)
         yield LocalRows(
@@ -192,6 +195,7 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         named=named,
         search=config.searches,
         mean=config.mean,
+        classes=config.classes,
     )
     if config.searches and prepared.data.design.half is not None:
         first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
@@ -411,7 +415,7 @@ def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
             split.tested,
             known=known(d2, RateCounter(notion.rates, d2.n_cells)),
             reference=None if reference is None else d2.with_counts(np.where(reference, d2.counts, 0)).cell_counts(),
-            outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
+            outcome=answer.question.outcome if len(config.asked_outcomes) > 1 else None,
         )
     return tuple(out)
 
@@ -432,7 +436,7 @@ def skipped(split: Halving) -> tuple[str, ...]:
 
 def _about(question: Question, config: AuditConfig) -> str:
     """Which of several questions is meant; empty if there is one."""
-    of = [question.outcome or ""] if len(config.outcomes) > 1 else []
+    of = [question.outcome or ""] if len(config.asked_outcomes) > 1 else []
     of += [question.notion.name] if len(config.notions) > 1 else []
     return f" for {', '.join(of)}" if of else ""
 

@@ -13,10 +13,10 @@ from ald._core.arrays import FloatArray
 from ald.data.amounts import Unit
 from ald.data.arrangement import row_weights
 from ald.data.columns import Column, compact, parse_numbers
-from ald.data.outcomes import is_amount
+from ald.data.outcomes import BETTER, is_amount
 from ald.data.roles import Roles
 from ald.data.table import Table
-from ald.errors import ColumnError, SettingError
+from ald.errors import ColumnError, SettingError, shorten
 from ald.notions import MOST_DECIMALS, Mean
 
 # Where a number is favourable: a comparison, and the number.
@@ -60,6 +60,22 @@ def _as_yes_no(column: Column, words: str, comparison: str, number: float) -> Co
     codes = compact(np.append(holds.astype(np.int64), 2)[column.codes], 2)
     levels = (f"{_OTHERWISE[comparison]} {number_word}", words)
     return replace(column, kind="nominal", codes=codes, values=None, levels=levels)
+
+
+def with_positions(table: Table, roles: Roles) -> Table:
+    """The table with an outcome of ordered levels as numbers: the place of its level, from 1 on."""
+    if len(roles.outcomes) != 1:
+        return table
+    name = roles.outcomes[0]
+    kind = (roles.kinds or {}).get(name)
+    column = table[name] if kind is None else table[name].as_kind(kind)
+    if column.kind != "ordinal" or column.n_codes < 3 or roles.favourable_of(name) not in (None, *BETTER):
+        return table
+    first, last = (shorten(word) for word in (column.words()[0], column.words()[-1]))
+    places = np.arange(1.0, column.n_codes + 1.0)
+    note = f"{name!r} has ordered levels, which count as 1 ({first}) to {column.n_codes} ({last}): means are of these"
+    numbers = replace(column, kind="numeric", values=places, levels=())
+    return replace(table, columns={**table.columns, name: numbers}, notes=(*table.notes, note))
 
 
 def refuse_amounts(table: Table, roles: Roles, why: str) -> None:

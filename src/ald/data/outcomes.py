@@ -128,10 +128,13 @@ def amount_summary(column: Column) -> OutcomeSummary:
     return OutcomeSummary(name=column.name, negative=words[0], positive=words[-1])
 
 
-def outcome_summaries(table: Table, roles: Roles) -> tuple[OutcomeSummary, ...]:
+def outcome_summaries(table: Table, roles: Roles, classes: Sequence[str] = ()) -> tuple[OutcomeSummary, ...]:
     """Which values the columns have that are audited: the positive one, and all others."""
     out = []
     for name in dict.fromkeys(roles.outcome_columns):
+        if classes:
+            out.append(OutcomeSummary(name=name, negative="any other", positive=f"each of {len(classes)} classes"))
+            continue
         if name == roles.score or is_amount(table[name], roles.favourable_of(name)):
             out.append(amount_summary(table[name]))
             continue

@@ -12,6 +12,7 @@ from ald.data import checks
 from ald.data.amounts import Unit
 from ald.data.arrangement import cluster_numbers, mark_rows, own_halves, row_weights
 from ald.data.asked import with_cuts
+from ald.data.classes import class_cells, class_note
 from ald.data.coded import AuditData, attribute_of, encode, weighted_bincount
 from ald.data.columns import Column, infinite_note, is_interval_kind
 from ald.data.design import Design
@@ -127,10 +128,12 @@ def prepare(
     search: bool = True,
     look_at_order: bool = False,
     mean: Mean | None = None,
+    classes: tuple[str, ...] = (),
 ) -> Prepared:
     """Coded audit data of the table. `cell_names` are those of 2 cells (an outcome) or 4 (prediction and truth).
 
-    mean: what is asked of an outcome that is a number; then `cell_names` name what is added up of it.
+    mean: what is asked of an outcome that is a number; then `cell_names` name what is added up of it. classes: those of
+    an outcome, or of prediction and truth, that has more than two values.
 
     half: 0 for rows of the search and 1 for those of the assessment, where these were given as two data sets.
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
@@ -147,10 +150,14 @@ def prepare(
         table, half = table.take(kept), None if half is None else half[kept]
     total = table.n_rows if counts is None else int(counts.sum())
     ordered = look_at_order and counts is None and known is None
-    cells, warnings = (
-        confusion_cells(table, roles, ordered_rows=ordered) if mean is None else (np.zeros(table.n_rows, np.uint8), [])
-    )
-    warnings = [*table.notes, *without, *([] if mean else against_note(table, roles)), *warnings]
+    if classes:
+        cells, warnings = class_cells(table, roles, classes), [class_note(roles, classes)]
+    elif mean is not None:
+        cells, warnings = np.zeros(table.n_rows, np.uint8), []
+    else:
+        cells, warnings = confusion_cells(table, roles, ordered_rows=ordered)
+        warnings = [*against_note(table, roles), *warnings]
+    warnings = [*table.notes, *without, *warnings]
     if total < minimum_rows:
         raise InputError(
             f"{table.source} has {total:,} rows, too few to audit: at least {minimum_rows:,} are needed to search "
@@ -201,7 +208,7 @@ def prepare(
     cell_counts = data.cell_counts()
     summary = DataSummary(
         rows=total,
-        outcomes=outcome_summaries(table, roles),
+        outcomes=outcome_summaries(table, roles, classes),
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
         attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),

@@ -21,7 +21,8 @@ class AuditConfig:
     None was not said. `reference` and `named_groups` are groups in words. `split` is "random", "none" where everyone is
     searched and tested, "auto" where settings and data decide, the name of a column, or "own" where two data sets were
     given.
-    `search` is one of `SEARCHES`, or the name of another system.
+    `search` is one of `SEARCHES`, or the name of another system. `classes` are those of an outcome, or of a prediction
+    and the truth, that has more than two values: they are audited one by one. The data says what they are.
     """
 
     outcome: str | tuple[str, ...] | None = None
@@ -50,6 +51,7 @@ class AuditConfig:
     level: float = 0.05
     adjust: str = "bh"
     seed: int = 0
+    classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         from ald.notions import get_notion  # with NumPy, which the help of the command does without
@@ -75,6 +77,8 @@ class AuditConfig:
                 f'reference must be "rest", "all" or a group in words, such as "sex = F", not {shown(self.reference)}'
             )
         for field in fields(self):
+            if field.name not in AUDIT_OPTIONS:
+                continue
             value, option = getattr(self, field.name), AUDIT_OPTIONS[field.name]
             if value is not None or option.default is not None:
                 option.check(value)
@@ -171,6 +175,11 @@ class AuditConfig:
     @property
     def outcomes(self) -> tuple[str, ...]:
         return () if self.outcome is None else self.outcome if isinstance(self.outcome, tuple) else (self.outcome,)
+
+    @property
+    def asked_outcomes(self) -> tuple[str, ...]:
+        """What is audited one by one: classes, or outcomes."""
+        return self.classes or self.outcomes
 
     @property
     def outcome_columns(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ class Results(Sequence[Finding]):
             place=place,
             tree=answer.proposed.tree[own] + trees_before,
             node=answer.proposed.node[own],
-            outcome=answer.question.outcome if len(self.config.outcomes) > 1 else None,
+            outcome=answer.question.outcome if len(self.config.asked_outcomes) > 1 else None,
             also=also,
             stability=self.stability.get(i),
             size_elsewhere=self.searched.get(i),

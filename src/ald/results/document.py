@@ -302,9 +302,10 @@ def what_was_asked(config: AuditConfig, data: DataSummary) -> dict[str, Any]:
     """The notions, the settings and the data, as documents have them."""
     keys = [key for key, option in AUDIT_OPTIONS.items() if option.in_document and key != "notion"]
     keys = [key for key in keys if key != "score" or config.score is not None]
+    classes = {"classes": config.classes} if config.classes else {}
     return {
         "notions": [plain(asdict(notion)) for notion in config.notions],
-        "config": plain({key: getattr(config, key) for key in keys}),
+        "config": plain({key: getattr(config, key) for key in keys} | classes),
         "data": plain(asdict(data)),
     }
 

@@ -119,7 +119,7 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
         level=config.level,
         intervals=plain,
         unadjusted=plain,
-        outcome=claim.question.outcome if len(config.outcomes) > 1 else None,
+        outcome=claim.question.outcome if len(config.asked_outcomes) > 1 else None,
         given_groups=tuple(decode(criterion, data.attributes) for criterion in claim.before),
         finer=claim.finer,
         size_elsewhere=0,
@@ -223,7 +223,7 @@ def giveaways_of_everyone(
                     intervals=intervals,
                     unadjusted=intervals,
                     place=i,
-                    outcome=question.outcome if len(config.outcomes) > 1 else None,
+                    outcome=question.outcome if len(config.asked_outcomes) > 1 else None,
                     size_elsewhere=0,
                     **design_details(member, data, question.notion, config, strata),
                 )
@@ -243,6 +243,6 @@ def _subjects(claims: Sequence[Claim], config: AuditConfig) -> Iterator[Subject]
             criterion=claim.criterion,
             before=claim.before,
             notion=claim.question.notion,
-            outcome=claim.question.outcome if len(config.outcomes) > 1 else None,
+            outcome=claim.question.outcome if len(config.asked_outcomes) > 1 else None,
             people=PeopleInMemory(claim.data),
         )

@@ -83,7 +83,9 @@ def of_named(
 
 def warnings(findings: Sequence[Finding], config: AuditConfig) -> list[str]:
     """What is to be said of findings that do not hold where a factor is cut twice as fine."""
-    several = [name for name, asked in (("notion", config.notions), ("outcome", config.outcomes)) if len(asked) > 1]
+    several = [
+        name for name, asked in (("notion", config.notions), ("outcome", config.asked_outcomes)) if len(asked) > 1
+    ]
     out = []
     for found in findings:
         about = ", ".join(str(getattr(found, name)) for name in several)

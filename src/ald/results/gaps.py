@@ -207,7 +207,7 @@ def assess_gaps(
     people = _people(counted, data)
     rows: list[Gap] = []
     for assessment, question, adjusted in zip(found, asked, log_p.tolist(), strict=True):
-        outcome = question.outcome if len(config.outcomes) > 1 else None
+        outcome = question.outcome if len(config.asked_outcomes) > 1 else None
         rows += _rows(counted, assessment, adjusted, people, config.level / max(compared, 1), outcome)
     return Gaps(
         rows=tuple(sorted(rows, key=lambda gap: _order(gap, config.level))),

@@ -40,7 +40,7 @@ def list_giveaways(split: Halving, config: AuditConfig, searched: MembersOfD1) -
                 unadjusted=intervals,
                 place=i,
                 size_elsewhere=elsewhere[i],
-                outcome=answer.question.outcome if len(config.outcomes) > 1 else None,
+                outcome=answer.question.outcome if len(config.asked_outcomes) > 1 else None,
                 **design_details(
                     member_mask(criterion, answer.d2), answer.d2, answer.question.notion, config, split.strata
                 ),

@@ -34,7 +34,7 @@ def listed_in_d1(split: Halving, searched: MembersOfD1) -> dict[int, int]:
 
 def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People]) -> list[Subject]:
     """The listed groups with what a report needs to show them."""
-    several, out = len(config.outcomes) > 1, []
+    several, out = len(config.asked_outcomes) > 1, []
     for number, own in (split.places[i] for i in split.chosen.tolist()):
         question, criteria = split.answers[number].question, split.answers[number].proposed.criteria
         out.append(

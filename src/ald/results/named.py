@@ -37,7 +37,7 @@ def assess_named(prepared: Prepared, asked: Sequence[Question], config: AuditCon
             intervals=intervals[q],
             unadjusted=intervals[q],
             place=i,
-            outcome=question.outcome if len(config.outcomes) > 1 else None,
+            outcome=question.outcome if len(config.asked_outcomes) > 1 else None,
             size_elsewhere=0,
             finer=again[q][i],
             **design_details(masks[i], views[q], question.notion, config, prepared.strata),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import log10
 from typing import TYPE_CHECKING
 
+from ald.groups.criterion import quote
 from ald.groups.wording import readable
+from ald.options import AuditConfig
 from ald.report.summary import everyone
 from ald.report.summary.phrases import compared_with, p_words, size_words, units_in, value_of
 from ald.report.summary.sentences import (
@@ -66,9 +68,20 @@ def describe_data(audit: Audit) -> list[str]:
     ]
 
 
+def _asked_columns(config: AuditConfig) -> list[tuple[str, str]]:
+    """The columns that are audited, with their parts."""
+    if config.outcomes:
+        return [("Outcome", config.outcomes[0])]
+    return [("Prediction", config.prediction or ""), ("truth", config.truth or "")]
+
+
 def describe_outcomes(audit: Asked) -> str:
     """The columns that are audited, which of their values counts, and whether that is the favourable one."""
     config = audit.config
+    if config.classes:
+        names = list_words([quote(name) for name in config.classes])
+        what = [f"{role}: {name}" for role, name in _asked_columns(config)]
+        return f"{', '.join(what)}. Classes, each against all others: {names}."
     if config.score is not None:
         found = audit.data_summary.outcome(config.score)
         said = "favourable" if config.favourable is not None else "positive"

@@ -41,7 +41,7 @@ def show_giveaways(audit: Audit) -> Section | None:
     found = audit.giveaways
     if not found:
         return None
-    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    several = len(audit.config.notions) > 1 or len(audit.config.asked_outcomes) > 1
     rows = tuple(
         (
             *entries_of(one, audit),

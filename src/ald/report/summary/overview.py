@@ -82,7 +82,7 @@ def _caption(audit: Audit) -> str:
 
 def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -> Grid:
     """Some gaps; `whole`: with p-values, and with the rates even if there are several."""
-    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    several = len(audit.config.notions) > 1 or len(audit.config.asked_outcomes) > 1
     mean = all(len(notion.rates) > 1 for notion in audit.config.notions)
     rates = whole or not mean
     heads = (

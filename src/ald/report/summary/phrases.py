@@ -115,6 +115,9 @@ def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None
     if isinstance(rate, Mean):
         return None
     hits, base = rate.hit_cells, rate.base_cells
+    if audit.config.outcomes and audit.config.classes:
+        column, name = quote(audit.config.outcomes[0]), quote(outcome or "")
+        return Happening(of="", what=f"had {column} = {name}") if hits >= {1} and len(base) == 4 else None
     if audit.config.outcomes:
         name = outcome or audit.config.outcomes[0]
         kinds = {frozenset({1, 3}): True, frozenset({0, 2}): False}
@@ -122,8 +125,7 @@ def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None
             return None
         return Happening(of="", what=_had(name, audit, positive=kinds[hits]))
     prediction, truth = audit.config.outcome_columns
-    given = {side: value_of(prediction, audit, positive=side) for side in (False, True)}
-    was = {side: value_of(truth, audit, positive=side) for side in (False, True)}
+    given, was = (_both_values(column, outcome, audit) for column in (prediction, truth))
     # Position of a cell = 2 * truth + prediction.
     known = {
         (frozenset({0, 1}), frozenset({1})): (f"of those with {was[False]}", f"were wrongly given {given[True]}"),
@@ -140,6 +142,13 @@ def happening(rate: Rate, outcome: str | None, audit: Audit) -> Happening | None
     }
     found = known.get((base, hits))
     return None if found is None else Happening(of=found[0], what=found[1])
+
+
+def _both_values(column: str, outcome: str | None, audit: Audit) -> dict[bool, str]:
+    """The negative and the positive value of a column; of several classes this one, and any other."""
+    if audit.config.classes:
+        return {False: f"another {quote(column)}", True: f"{quote(column)} = {quote(outcome or '')}"}
+    return {side: value_of(column, audit, positive=side) for side in (False, True)}
 
 
 def value_of(column: str, audit: Asked, *, positive: bool = True) -> str:

@@ -108,7 +108,7 @@ def _count_figures(audit: Audit) -> tuple[Figure, ...]:
             Figure(text=f"{len(audit.config.named_groups):,}", label="named groups"),
             Figure(text=f"{len(_find_significant(audit)):,}", label="significant tests"),
         )
-    questions = len(audit.config.notions) * max(len(audit.config.outcomes), 1)
+    questions = len(audit.config.notions) * max(len(audit.config.asked_outcomes), 1)
     told = Counter(condition.attribute for finding in audit.giveaways for condition in finding.criterion)
     searched = len(data.attributes) - sum(n == questions for n in told.values())
     people = () if data.clusters is None else (Figure(text=f"{data.clusters:,}", label="people"),)

@@ -56,7 +56,7 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
 def _list_further(audit: Audit) -> Section:
     """The significant groups that are not listed; of many the first."""
     shown = audit.further(FURTHER)
-    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    several = len(audit.config.notions) > 1 or len(audit.config.asked_outcomes) > 1
     rows = tuple(
         (
             *entries_of(one, audit),
@@ -84,7 +84,7 @@ def _show_named(audit: Audit) -> Section:
     """The groups that the user named, whatever was found of them."""
     if not audit.named_groups:
         return Section(key="named_groups", title="Named groups")
-    config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    config, several = audit.config, len(audit.config.notions) > 1 or len(audit.config.asked_outcomes) > 1
     rows = tuple(
         (
             *entries_of(one, audit),

@@ -284,7 +284,7 @@ def could_have_seen(audit: Audit) -> str:
 def question(notion: str, outcome: str | None, audit: Audit) -> str:
     """Which of several questions is meant; empty if there is one."""
     config = audit.config
-    named = [outcome] if len(config.outcomes) > 1 and outcome is not None else []
+    named = [outcome] if len(config.asked_outcomes) > 1 and outcome is not None else []
     named += [notion] if len(config.notions) > 1 else []
     return f" for {', '.join(named)}" if named else ""
 

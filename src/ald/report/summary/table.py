@@ -77,7 +77,7 @@ def name(criterion: Criterion) -> Entry:
 
 def entries_of(finding: Finding, audit: Audit) -> tuple[Entry, ...]:
     """Which group, of several questions for which one, how many people, and by how much they differ."""
-    several = len(audit.config.notions) > 1 or len(audit.config.outcomes) > 1
+    several = len(audit.config.notions) > 1 or len(audit.config.asked_outcomes) > 1
     about = question(finding.notion, finding.outcome, audit).removeprefix(" for ")
     return (
         name(finding.criterion),
@@ -111,7 +111,7 @@ def _rates_of(audit: Audit) -> tuple[Rate, ...]:
 
 def _make_question_fields(audit: Audit) -> list[Field]:
     """Which question a group answers, where several were asked."""
-    asked = {"notion": len(audit.config.notions) > 1, "outcome": len(audit.config.outcomes) > 1}
+    asked = {"notion": len(audit.config.notions) > 1, "outcome": len(audit.config.asked_outcomes) > 1}
     return [
         Field(key=key, header=key, value=value, text=value, is_number=False)
         for key, value in (("notion", lambda f: f.notion), ("outcome", lambda f: f.outcome or ""))
