@@ -60,12 +60,10 @@ class Client:
 
     def ticket(self, page: str, action: str) -> str:
         """The token of a form on a page."""
-        found = re.search(rf'<form[^>]*action="{re.escape(action)}"[^>]*>', self.get(page).text)
-        assert found is not None, f"{page} has no form for {action}"
-        rest = self.get(page).text
-        at = re.search(rf'<form[^>]*action="{re.escape(action)}"[^>]*>', rest)
-        assert at is not None
-        token = re.search(r'name="ticket" value="([^"]+)"', rest[at.end() :])
+        text = self.get(page).text
+        at = re.search(rf'<form[^>]*action="{re.escape(action)}"[^>]*>', text)
+        assert at is not None, f"{page} has no form for {action}"
+        token = re.search(r'name="ticket" value="([^"]+)"', text[at.end() :])
         assert token is not None
         return token[1]
 

@@ -29,6 +29,8 @@ _FORMATS = {
     "ratio": "0.00",
     "statistic": "0.0",
     "p_adjusted": "0.0E+00",
+    "p_questions": "0.0E+00",
+    "questions": _WHOLE,
     "log10_p_adjusted": "0.0",
     "interval_level": "0.0%",
     "significant_groups": _WHOLE,

@@ -19,6 +19,7 @@ from ald.results.candidates import Results
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gap, Gaps
+from ald.results.ledger import Ledger
 from ald.results.mode import Mode
 from ald.results.reported import Reported
 
@@ -47,6 +48,7 @@ class Audit(Reported):
     input_name, input_sha256: the name and the fingerprint of the file that was audited; None for other data, and of an
     audit read from JSON.
     profile: what a law asks to be counted, of `ald.profile`; otherwise None.
+    ledger: all questions that were asked of the same data, where they were counted (`ald serve`); otherwise None.
     """
 
     config: AuditConfig
@@ -62,6 +64,7 @@ class Audit(Reported):
     input_name: str | None = None
     input_sha256: str | None = None
     profile: Profile | None = None
+    ledger: Ledger | None = None
     _candidates: Results | tuple[Finding, ...] = field(repr=False)
     # Or how to count them, when somebody asks.
     _details: Details | Callable[[], Details] = field(repr=False)

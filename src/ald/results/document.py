@@ -23,6 +23,7 @@ from ald.results.consistency import check_consistency
 from ald.results.details import Details
 from ald.results.finding import Finding
 from ald.results.gaps import Gaps
+from ald.results.ledger import LEDGER, Ledger
 from ald.results.mode import Mode
 from ald.results.shapes import ADDED, COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
 
@@ -290,6 +291,8 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Fo
         "significant": list(audit.significant),
         "forest": forest.to_dict(),
     }
+    if audit.ledger is not None:
+        document["ledger"] = audit.ledger.to_dict()
     if audit.mode.is_everyone:
         # Nobody was kept apart, and no tree grew.
         document["data"] = {key: value for key, value in document["data"].items() if key not in HALVES}
@@ -417,6 +420,7 @@ def audit_from_json(text: str | bytes) -> Audit:
         check_shape(document, DOCUMENT)
         mode = Mode(**document["mode"])
         _check_mode(document, mode)
+        ledger = _ledger(document)
         check_consistency(document)
         data = document["data"]
         if mode.is_everyone:
@@ -434,6 +438,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             _details=Details.from_dict(document["details"]),
             _gaps=Gaps.from_dict(document["gaps"]),
             profile=None if document["profile"] is None else Profile.from_dict(document["profile"]),
+            ledger=ledger,
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
             significant=tuple(document["significant"]),
         )
@@ -443,6 +448,18 @@ def _forest(document: dict[str, Any]) -> Forest:
     if "forest" in document:
         return Forest.from_dict(document["forest"])
     return Forest.concatenate([], len(document["data"]["cells"]))
+
+
+def _ledger(document: dict[str, Any]) -> Ledger | None:
+    """The questions that were asked of the same data; most documents do not have them."""
+    if "ledger" not in document:
+        return None
+    check_shape(document["ledger"], LEDGER, "ledger.")
+    ledger = Ledger.from_dict(document["ledger"])
+    numbers = [one.number for one in ledger.asked]
+    if numbers != list(range(1, ledger.total + 1)) or ledger.number not in numbers:
+        raise InputError("this audit document is damaged: the questions of its `ledger` are not numbered from 1 on")
+    return ledger
 
 
 def _check_mode(document: dict[str, Any], mode: Mode) -> None:

@@ -21,20 +21,20 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from ald.data.inputs.files import readable_ending
-from ald.errors import AldError, InputError
+from ald.errors import AldError, InputError, SettingError
 from ald.groups.criterion import visible
 from ald.options.recipes import command_line, python_code
 from ald.report.html import script_of_reports, style_of_reports
-from ald.web.fields import field_of
+from ald.web.fields import field_of, group_of, options_of_group
 from ald.web.guard import Tickets
 from ald.web.jobs import Job
-from ald.web.pages.answer import FORMATS, answer_page, failed_page, progress_page, told_of
+from ald.web.pages.answer import FORMATS, answer_page, failed_page, node_page, progress_page, told_of
 from ald.web.pages.asking import asking_page, unreadable_page
 from ald.web.pages.frame import message
 from ald.web.pages.start import ENDINGS, start_page
 from ald.web.state import EMBEDDED, DataSet, Question, State
 from ald.web.uploads import TooLargeError, in_words, receive_form
-from ald.web.worker import PARTS, REPORT, data_of
+from ald.web.worker import NODE, PARTS, REPORT, data_of
 
 # Seconds within which most looks are done: then their page comes at once.
 _SOON = 5.0
@@ -75,6 +75,8 @@ class Pages:
             Route("/questions/{id}", self.show_answer),
             Route("/questions/{id}/report.{format}", self.report),
             Route("/questions/{id}/figures/{name}", self.figure),
+            Route("/questions/{id}/group", self.ask_group, methods=["POST"]),
+            Route("/questions/{id}/trees/{tree:int}/{node:int}", self.node),
             Route("/jobs/{id}/events", self.events),
             Route("/jobs/{id}/cancel", self.cancel, methods=["POST"]),
             Route("/static/{name}", self.static),
@@ -170,7 +172,8 @@ class Pages:
         if job.state != "done":
             data.problems = {field_of(job.message, {}, data.columns): self._words(data, job)}
         answers = self.state.read(data)
-        return HTMLResponse(asking_page(data, answers, self._recipes(data, answers.options), self.tickets.issue))
+        recipes = self._recipes(data, answers.options)
+        return HTMLResponse(asking_page(data, answers, self.state.book_of(data), recipes, self.tickets.issue))
 
     def _unreadable(self, data: DataSet, job: Job) -> Response:
         """The page of a file that cannot be looked at: it may be asked otherwise."""
@@ -231,10 +234,36 @@ class Pages:
                 place = field_of(job.message, question.options, question.data.columns)
                 question.data.problems = {place: words}
             return HTMLResponse(failed_page(question, words), 200)
-        parts = job.read(PARTS)
-        question.sha256 = parts["sha256"]
+        question.sha256 = job.read(PARTS)["sha256"]
+        shown = self.state.render(question, "parts")
+        await shown.ended.wait()
+        question.book.seen = True
+        parts = (shown if shown.state == "done" else job).read(PARTS)
         recipes = self._recipes(question.data, question.options)
         return HTMLResponse(answer_page(question, parts, recipes, self.tickets.issue))
+
+    async def ask_group(self, request: Request) -> Response:
+        """Asks the same question about one group, which menus compose."""
+        question = self._finished(request)
+        pairs = await self._form(request)
+        try:
+            group = group_of(pairs, question.data.columns)
+        except SettingError as error:
+            words = str(error)[:1].upper() + str(error)[1:] + "."
+            back = ("Back to the report", f"/questions/{question.id}#own")
+            return HTMLResponse(message("This is no group yet", words, back=back), 422)
+        options = options_of_group(question.options, group)
+        asked = self.state.ask(question.data, options, question.pairs)
+        return RedirectResponse(f"/questions/{asked.id}", 303)
+
+    async def node(self, request: Request) -> Response:
+        """Who the people of a tree's node are."""
+        question, place = self._finished(request), request.path_params
+        job = self.state.describe(question, place["tree"], place["node"])
+        await job.ended.wait()
+        if job.state != "done":
+            return HTMLResponse(message("This node cannot be described", self._words(question.data, job)), 422)
+        return HTMLResponse(node_page(question, job.read(NODE)))
 
     async def report(self, request: Request) -> Response:
         """The report in another format, as a file."""
@@ -243,6 +272,7 @@ class Pages:
             raise HTTPException(404)
         if question.sha256 is None:
             question.sha256 = question.job.read(PARTS)["sha256"]
+        question.book.seen = True
         job = self.state.render(question, format_)
         await job.ended.wait()
         if job.state != "done":

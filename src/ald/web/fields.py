@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ald.errors import SettingError
-from ald.groups.criterion import visible
+from ald.groups.criterion import quote, visible
 from ald.notions import NOTIONS
 from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS, Option, several
 from ald.results.look import ColumnLook, Look
@@ -303,6 +303,57 @@ def _value(option: Option, text: str) -> Any:
         except ValueError:
             raise SettingError(f"must be a number, not {text[:40]!r}") from None
     return text
+
+
+# How a value of an attribute is compared in a group of one's own: in words, and in the language of criteria.
+RELATIONS = {
+    "=": "is",
+    "!=": "is not",
+    "in": "is one of",
+    ">": "is above",
+    ">=": "is at least",
+    "<": "is below",
+    "<=": "is at most",
+    "missing": "is missing",
+    "given": "is not missing",
+}
+# Conditions that the menus offer.
+CONDITIONS = 3
+
+
+def group_of(pairs: Pairs, columns: Sequence[str]) -> str:
+    """A group of one's own, in the language of criteria, from the menus that compose it.
+
+    >>> group_of([("column-0", "1"), ("relation-0", "in"), ("value-0", "a b, c")], ["age", "race"])
+    'race in {"a b", c}'
+    """
+    said = dict(pairs)
+    conditions = []
+    for i in range(CONDITIONS):
+        name = _at(said.get(f"column-{i}", ""), columns)
+        relation, value = said.get(f"relation-{i}", ""), said.get(f"value-{i}", "").strip()
+        if name is None:
+            continue
+        if relation in ("missing", "given"):
+            conditions.append(f"{quote(name)} is {'' if relation == 'missing' else 'not '}missing")
+        elif relation not in RELATIONS:
+            raise SettingError(f"say how {name!r} is compared")
+        elif not value:
+            raise SettingError(f"say which value of {name!r} the group has")
+        elif relation == "in":
+            values = [quote(one.strip()) for one in value.split(",") if one.strip()]
+            conditions.append(f"{quote(name)} in {{{', '.join(values)}}}")
+        else:
+            conditions.append(f"{quote(name)} {relation} {quote(value)}")
+    if not conditions:
+        raise SettingError("choose an attribute that describes the group")
+    return " and ".join(conditions)
+
+
+def options_of_group(options: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """The options of the same question about one group alone."""
+    kept = {key: value for key, value in options.items() if AUDIT_OPTIONS[key].part != "search"}
+    return kept | {"named_groups": (group,), "search": "none"}
 
 
 def field_of(message: str, options: Mapping[str, Any], columns: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -15,6 +14,7 @@ from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.errors import InputError
 from ald.web.fields import AUDITED, Answers, asked_of_look, first_answers, read, suggested_notion
 from ald.web.jobs import Job, Jobs
+from ald.web.ledgers import Book, Entry
 from ald.web.worker import LOOK
 
 Pairs = list[tuple[str, str]]
@@ -122,9 +122,16 @@ class Question:
     options: dict[str, Any]
     pairs: Pairs
     job: Job
+    book: Book
+    entry: Entry
     sha256: str | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
     files: dict[str, Job] = field(default_factory=dict)
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """All questions asked of the data so far, as plain data."""
+        return self.book.ledger(self.entry).to_dict()
 
 
 class State:
@@ -134,6 +141,7 @@ class State:
         self.folder, self.jobs, self.most = folder, jobs, most
         self.data: dict[str, DataSet] = {}
         self.questions: dict[str, Question] = {}
+        self.books: dict[str, Book] = {}
         self.incoming = 0
 
     def check_given(self, path: str) -> None:
@@ -198,11 +206,26 @@ class State:
         for question in data.questions:
             if question.options == options and question.job.state in ("waiting", "running", "done"):
                 return question
-        job = self.jobs.start("audit", source=data.source, options=options, name=self.file_name(data))
-        question = Question(data=data, options=options, pairs=pairs, job=job)
+        book = self.book_of(data)
+        entry = book.ask(options)
+        told = {"name": self.file_name(data), "ledger": book.ledger(entry).to_dict()}
+        job = self.jobs.start("audit", source=data.source, options=options, **told)
+        question = Question(data=data, options=options, pairs=pairs, job=job, book=book, entry=entry)
         data.questions.append(question)
         self.questions[question.id] = question
         return question
+
+    def book_of(self, data: DataSet) -> Book:
+        """The ledger of data, also where it was open before under another name."""
+        book = self.books.setdefault(fingerprint(data), Book())
+        self.count(book)
+        return book
+
+    def count(self, book: Book) -> None:
+        """Numbers the questions that are answered, in the order in which they were asked."""
+        for question in self.questions.values():
+            if question.book is book and question.job.state == "done":
+                book.answer(question.entry)
 
     def file_name(self, data: DataSet) -> str:
         """The name of the data in reports."""
@@ -211,6 +234,7 @@ class State:
     def forget(self, data: DataSet) -> None:
         """Removes data, and everything that was asked of it."""
         for question in data.questions:
+            self.count(question.book)
             for job in (question.job, *question.files.values()):
                 self.jobs.forget(job)
             self.questions.pop(question.id, None)
@@ -221,8 +245,15 @@ class State:
         self.data.pop(data.id, None)
 
     def render(self, question: Question, format_: str) -> Job:
-        """A report of an audit that is done, in a format; made once."""
+        """A report of an audit that is done, in a format; made anew where more was asked meanwhile."""
+        self.count(question.book)
+        ledger = question.ledger
+        if format_ == "parts" and question.job.task["ledger"] == ledger:
+            return question.job
         job = question.files.get(format_)
+        if job is not None and job.task["ledger"] != ledger:
+            self.jobs.forget(job)
+            job = None
         if job is None or job.state in ("failed", "cancelled"):
             job = self.jobs.start(
                 "render",
@@ -230,9 +261,25 @@ class State:
                 name=self.file_name(question.data),
                 sha256=question.sha256,
                 format=format_,
+                ledger=ledger,
             )
             question.files[format_] = job
         return job
+
+    def describe(self, question: Question, tree: int, node: int) -> Job:
+        """Who the people of a tree's node are; looked up once."""
+        key = f"node {tree} {node}"
+        if key not in question.files:
+            question.files[key] = self.jobs.start(
+                "node",
+                document=question.job.file("audit.json"),
+                source=question.data.source,
+                query=question.options.get("query"),
+                kinds=question.options.get("kinds") or {},
+                tree=tree,
+                node=node,
+            )
+        return question.files[key]
 
 
 def asks_amount(look: Any) -> bool:
@@ -274,7 +321,6 @@ def look_from(told: Mapping[str, Any]) -> Any:
 
 
 def fingerprint(data: DataSet) -> str:
-    """What tells data from other data: the SHA-256 of a file; of anything else what it is called."""
+    """What tells data from other data: the SHA-256 of a file; of anything else where it comes from."""
     known = None if data.looked is None else data.looked["sha256"]
-    told = json.dumps([data.source, None if data.draft is None else dict(data.draft).get("query", "")])
-    return known or hashlib.sha256(told.encode()).hexdigest()
+    return known or json.dumps(data.source, sort_keys=True)

@@ -12,14 +12,23 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ald._core.arrays import BoolArray, IntArray
+    from ald.data.columns import Column
+    from ald.groups.criterion import Criterion
+    from ald.groups.tree import Forest
 
 Tell = Callable[..., None]
 
 # Of the data that pages show: rows, columns, and values to choose from.
 ROWS, COLUMNS, VALUES = 6, 200, 60
 # Where results lie in the folder of a task.
-LOOK, AUDIT, PARTS, REPORT = "look.json", "audit.json", "parts.json", "report"
+LOOK, AUDIT, PARTS, REPORT, NODE = "look.json", "audit.json", "parts.json", "report", "node.json"
+# Values of an attribute that are told of a node's people.
+VALUES_TOLD = 6
 
 
 def main() -> None:
@@ -126,8 +135,6 @@ def _cell(column: Any, row: int) -> str:
 
 def audit_data(task: Mapping[str, Any], tell: Tell) -> None:
     """Writes the document of an audit, and its report as parts of a page."""
-    from dataclasses import replace
-
     from ald.auditing import audit_with
 
     def progress(step: str, share: float) -> None:
@@ -135,15 +142,13 @@ def audit_data(task: Mapping[str, Any], tell: Tell) -> None:
 
     found = audit_with(task["options"] | {"data": data_of(task["source"]), "progress": progress})
     tell("progress", step="report", share=1.0)
-    found = replace(found, input_name=task["name"])
+    found = replace(found, input_name=task["name"], ledger=_ledger(task))
     write(task, AUDIT, found.to_json())
     _write_parts(task, found)
 
 
 def render(task: Mapping[str, Any], tell: Tell) -> None:
     """Writes a report of an earlier audit in one of the formats of files, or as parts of a page."""
-    from dataclasses import replace
-
     from ald.report.files import RENDERERS
     from ald.report.identity import identify
     from ald.report.summary.report import summarise
@@ -151,13 +156,100 @@ def render(task: Mapping[str, Any], tell: Tell) -> None:
 
     with open(task["document"], "rb") as file:
         audit = Audit.from_json(file.read())
-    audit = replace(audit, input_name=task["name"], input_sha256=task["sha256"])
+    audit = replace(audit, input_name=task["name"], input_sha256=task["sha256"], ledger=_ledger(task))
     if task["format"] == "parts":
         _write_parts(task, audit)
     elif task["format"] == "json":
         write(task, REPORT, audit.to_json())
     else:
         write(task, REPORT, RENDERERS[task["format"]](summarise(audit, identify())))
+
+
+def describe_node(task: Mapping[str, Any], tell: Tell) -> None:
+    """Writes who the people of a tree's node are, beside everyone: shares of values, and quarters of numbers."""
+    import numpy as np
+
+    from ald.groups.wording import readable
+    from ald.looking import load_source
+    from ald.options.objects import Source
+    from ald.results.audit import Audit
+
+    with open(task["document"], "rb") as file:
+        forest = Audit.from_json(file.read()).forest
+    criterion = criterion_of_node(forest, task["tree"], task["node"])
+    table = load_source(Source(data=data_of(task["source"]), query=task["query"], kinds=task["kinds"]))
+    inside = criterion.mask(table)
+    counts = np.ones(table.n_rows, np.int64) if table.counts is None else table.counts
+    rows = [row for attribute in forest.attributes for row in compare(table[attribute.name], counts, inside)]
+    told = {
+        "criterion": readable(criterion) if len(criterion) else "everyone",
+        "people": int(counts[inside].sum()),
+        "of": int(counts.sum()),
+        "rows": rows,
+    }
+    write(task, NODE, json.dumps(told))
+
+
+def criterion_of_node(forest: Forest, tree: int, node: int) -> Criterion:
+    """The conditions on the way to a node, by its place in its tree, in a forest as documents hold it."""
+    import numpy as np
+
+    from ald.errors import InputError
+    from ald.groups.rules import decode
+
+    places = np.flatnonzero(forest.tree == tree)
+    if not 0 <= node < len(places):
+        raise InputError("there is no such node")
+    # Documents hold the cut points that were used; above the last of them is one more part.
+    attributes = tuple(
+        one if one.values is None else replace(one, values=np.append(one.values, np.inf)) for one in forest.attributes
+    )
+    return decode(forest.criteria([one.size for one in attributes])[int(places[node])], attributes)
+
+
+def compare(column: Column, counts: IntArray, inside: BoolArray) -> list[list[str]]:
+    """Rows of a table: an attribute, one of its values, and how many have it inside and among everyone."""
+    from ald.data.coded import weighted_bincount
+    from ald.report.words import percent
+
+    known = ~column.missing
+    people = [int(counts[known & who].sum()) for who in (inside, known)]
+    if column.values is not None and column.n_codes > VALUES_TOLD:
+        rows = []
+        for part, words in ((0.25, "a quarter below"), (0.5, "half below"), (0.75, "three quarters below")):
+            at = [_quantile(column, counts * who, part) for who in (inside & known, known)]
+            rows.append([column.name, words, *at])
+        return rows
+    words = column.words()
+    sizes = [weighted_bincount(column.codes[who], counts[who], column.n_codes + 1) for who in (inside & known, known)]
+    first = sorted(range(column.n_codes), key=lambda code: (-int(sizes[0][code]), code))[:VALUES_TOLD]
+    return [
+        [
+            column.name,
+            words[code],
+            *(percent(size[code] / n) if n else "" for size, n in zip(sizes, people, strict=True)),
+        ]
+        for code in sorted(first)
+    ]
+
+
+def _quantile(column: Column, weights: IntArray, part: float) -> str:
+    """The value below which this part of the people is."""
+    import numpy as np
+
+    from ald.data.coded import weighted_bincount
+
+    sizes = np.cumsum(weighted_bincount(column.codes, weights, column.n_codes + 1)[:-1])
+    if not len(sizes) or sizes[-1] == 0:
+        return ""
+    return column.words()[int(np.searchsorted(sizes, part * sizes[-1]))]
+
+
+def _ledger(task: Mapping[str, Any]) -> Any:
+    """The questions that were asked so far."""
+    from ald.results.ledger import Ledger
+
+    return Ledger.from_dict(task["ledger"])
 
 
 def _write_parts(task: Mapping[str, Any], audit: Any) -> None:
@@ -176,7 +268,7 @@ def _write_parts(task: Mapping[str, Any], audit: Any) -> None:
         "content": report_content(report),
         "figures": {name: title for name, (title, _) in figures.items()},
         "sha256": audit.input_sha256,
-        "searched": audit.config.searches,
+        "trees": [None if card.tree is None else card.tree.number for card in report.cards],
     }
     write(task, PARTS, json.dumps(parts))
 
@@ -213,6 +305,7 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Tell], None]] = {
     "look": look_at,
     "audit": audit_data,
     "render": render,
+    "node": describe_node,
 }
 
 if __name__ == "__main__":

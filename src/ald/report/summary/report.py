@@ -13,6 +13,7 @@ from ald.report.summary.cards import make_cards
 from ald.report.summary.facts import list_facts
 from ald.report.summary.giveaways import show_giveaways, verdict_beside
 from ald.report.summary.law import profile_sections
+from ald.report.summary.ledger import standing, which_question
 from ald.report.summary.overview import show_gaps, show_power
 from ald.report.summary.phrases import group_words
 from ald.report.summary.sections import make_sections
@@ -33,12 +34,12 @@ def summarise(audit: Audit, identity: Identity) -> Report:
     file = [] if audit.input_name is None else [audit.input_name]
     return Report(
         title=identity.title,
-        made=(*file, identity.day_words, f"ALD {__version__}"),
+        made=(*file, identity.day_words, f"ALD {__version__}", *which_question(audit)),
         day=identity.day,
         notes=identity.notes,
         headline=verdict_beside(audit),
         group=group_words(audit.groups[0].criterion) if audit.groups else "",
-        lead=tuple(lead(audit)),
+        lead=(*lead(audit), *standing(audit)),
         result=_state_result(audit),
         groups_title=_title_groups(audit),
         is_search=audit.config.searches,

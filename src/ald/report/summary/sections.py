@@ -11,6 +11,7 @@ from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
 from ald.report.summary.law import profile_sections
+from ald.report.summary.ledger import ledger_sections
 from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import (
     FURTHER,
@@ -37,6 +38,7 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
     data = audit.data_summary
     sections = [
         Section(key="warnings", title="Warnings", paragraphs=data.warnings),
+        *ledger_sections(audit),
         _list_further(audit),
         *profile_sections(audit),
         _show_named(audit),

@@ -161,6 +161,7 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="statistic", header=statistic, value=lambda f: f.statistic, text=lambda f: plain(f.statistic, 1)),
         Field(key="p_adjusted", header="adj. p", value=lambda f: f.p_adjusted,
               text=everyone.p_adjusted_text),
+        *_make_ledger_fields(audit),
         Field(key="log10_p_adjusted", header="", value=lambda f: f.log10_p_adjusted, text=lambda f: ""),
         Field(key="interval_level", header="", value=lambda f: f.interval_level, text=lambda f: ""),
         *_make_significance_fields(audit),
@@ -201,6 +202,28 @@ def _make_fields_of_everyone(audit: Audit) -> tuple[Field, ...]:
             text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
         ),
     )
+
+
+def _make_ledger_fields(audit: Audit) -> list[Field]:
+    """The p-values over all questions that were asked of the data; people are shown them where there are several."""
+    ledger = audit.ledger
+    if ledger is None:
+        return []
+
+    def value(finding: Finding) -> float | None:
+        p = ledger.correct(finding.log10_p_adjusted)
+        return None if p is None else 10**p
+
+    def text(finding: Finding) -> str:
+        shown = p_value(ledger.correct(finding.log10_p_adjusted))
+        return f"≤ {shown}" if everyone.p_adjusted_text(finding).startswith("≤") else shown
+
+    n, exploratory = ledger.total, ledger.own.exploratory
+    return [
+        Field(key="p_questions", header=f"p, {n} questions" if n > 1 else "", value=value, text=text),
+        Field(key="questions", header="", value=lambda _: n, text=lambda _: ""),
+        Field(key="exploratory", header="", value=lambda _: exploratory, text=lambda _: "", is_number=False),
+    ]
 
 
 def _make_significance_fields(audit: Audit) -> list[Field]:
@@ -258,7 +281,8 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
     fields.append(_make_text_field(f"{confidence_text(audit)} interval", functools.partial(_interval, audit)))
     if any(finding.psi_crude is not None for finding in audit.groups):
         fields.append(_make_text_field("unadjusted gap", functools.partial(_crude, audit)))
-    fields += [everything[key] for key in ("ratio", "p_adjusted") if key in everything]
+    last = [everything[key] for key in ("ratio", "p_adjusted", "p_questions") if key in everything]
+    fields += [field for field in last if field.header]
     if audit.mode.is_everyone:
         fields += [everything[key] for key in ("psi_new", "stability")]
     elif audit.config.repeats > 1:
@@ -280,6 +304,7 @@ _MEANINGS = {
     "lower": "where the gap plausibly lies, in points, allowing for the group having been picked from those tested",
     "statistic": "chi2 of the group against those it is compared with; Fisher's statistic where several are combined",
     "p_adjusted": "the p-value, given the groups found before this one, corrected for the number of groups tested",
+    "p_questions": "the same, corrected also for the number of questions that were asked of this data",
     "stability": "the share of random splits in which an equivalent group is found",
 }
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ald.options.table import several
 from ald.report.markup import Content, Markup, element
 from ald.report.words import shorten
+from ald.web.fields import AUDITED, CONDITIONS, RELATIONS
 from ald.web.jobs import Job
 from ald.web.pages.frame import button, code, form, head, page, section
 from ald.web.state import DataSet, Question
+
+# Attributes that menus offer.
+SHOWN = 500
 
 _STEPS = {
     "": "Starting",
@@ -107,12 +112,123 @@ def answer_page(
 ) -> str:
     """The report of an audit, live, and what one can do with it."""
     data = question.data
+    ways = [
+        ("#own", "Ask about a group of your own"),
+        (f"/data/{data.id}", "Ask something else"),
+        ("#take", "Take it along"),
+    ]
+    links = element("nav", [element("a", words, href=way) for way, words in ways], class_="ways", aria_label="Ways on")
     return page(
         parts["title"],
         Markup(parts["header"]),
-        element("main", Markup(parts["content"]), _take_along(question, parts, recipes), id="content"),
-        trail=[(data.name, f"/data/{data.id}"), ("Report", None)],
+        element(
+            "main",
+            links,
+            Markup(parts["content"]),
+            _own_group(question, ticket()),
+            _take_along(question, parts, recipes),
+            id="content",
+            data_question=f"/questions/{question.id}",
+            data_trees=" ".join("" if tree is None else str(tree) for tree in dict.fromkeys(parts["trees"])),
+        ),
+        trail=[(data.name, f"/data/{data.id}"), (f"Question {question.entry.number}", None)],
         report=True,
+    )
+
+
+def _own_group(question: Question, ticket: str) -> Markup:
+    """A group of one's own, composed by menus."""
+    data = question.data
+    values: Mapping[str, list[str]] = {} if data.looked is None else data.looked["values"]
+    asked = {str(name) for key in AUDITED for name in several(question.options.get(key))}
+    attributes = [(str(i), shorten(name, 60)) for i, name in enumerate(data.columns) if name not in asked][:SHOWN]
+    rows = [
+        element(
+            "div",
+            _choices(
+                f"column-{i}", [("", "no condition" if i else "choose an attribute"), *attributes], f"Attribute {i + 1}"
+            ),
+            _choices(f"relation-{i}", [*RELATIONS.items()], f"Relation {i + 1}"),
+            element("input", type="text", name=f"value-{i}", aria_label=f"Value {i + 1}", autocomplete="off"),
+            class_="condition",
+        )
+        for i in range(CONDITIONS)
+    ]
+    lists = [
+        element("datalist", [element("option", value=value) for value in values[name]], id=f"values-{place}")
+        for place, _ in attributes
+        if (name := data.columns[int(place)]) in values
+    ]
+    more = (
+        "It is tested by itself, on all data, with the settings of this question. This is one more question about the "
+        "same people, and exploratory: you have seen an answer."
+    )
+    return section(
+        "Ask about a group of your own",
+        element("p", more),
+        form(
+            ticket,
+            f"/questions/{question.id}/group",
+            rows,
+            lists,
+            element("p", button("Ask about this group", main=True)),
+            id_="compose",
+        ),
+        name="own",
+    )
+
+
+def _choices(name: str, options: Sequence[tuple[str, str]], label: str) -> Markup:
+    return element(
+        "select", [element("option", words, value=value) for value, words in options], name=name, aria_label=label
+    )
+
+
+def node_page(question: Question, told: Mapping[str, Any]) -> str:
+    """Who the people of a tree's node are."""
+    title = f"People with {told['criterion']}" if told["criterion"] != "everyone" else "Everyone"
+    rows = []
+    last = ""
+    for attribute, value, inside, everyone in told["rows"]:
+        name = shorten(attribute, 80) if attribute != last else ""
+        last = attribute
+        cells = [element("td", cell, class_="number") for cell in (inside, everyone)]
+        rows.append(element("tr", element("th", name, scope="row"), element("td", shorten(value, 80)), cells))
+    heads = ("attribute", "value", "in this node", "everyone")
+    table = element(
+        "table",
+        element(
+            "thead",
+            element(
+                "tr",
+                [
+                    element("th", words, scope="col", class_="number" if i > 1 else None)
+                    for i, words in enumerate(heads)
+                ],
+            ),
+        ),
+        element("tbody", rows),
+        class_="slim",
+    )
+    people = f"{told['people']:,} of {told['of']:,} people in all data."
+    why = "There is no p-value here: the tree was drawn from the data, and looks at people whom it chose itself."
+    return page(
+        title,
+        head(shorten(title, 300), people, why, eyebrow="A node of a search tree"),
+        element(
+            "main",
+            element(
+                "section",
+                element("div", table, class_="scroll", tabindex=0, role="group", aria_label="Who they are"),
+                id="node",
+            ),
+            id="content",
+        ),
+        trail=[
+            (question.data.name, f"/data/{question.data.id}"),
+            (f"Question {question.entry.number}", f"/questions/{question.id}"),
+            ("Node", None),
+        ],
     )
 
 

@@ -10,6 +10,7 @@ from ald.report.markup import Content, Markup, element
 from ald.report.words import count, percent, points, shorten
 from ald.results.look import ColumnLook, Look, Part
 from ald.web.fields import KINDS, Answers, Setting, column_parts, settings
+from ald.web.ledgers import Book
 from ald.web.pages.frame import button, code, described, form, head, notes, page, problem, section
 from ald.web.state import REFUSED, DataSet, asks_amount, look_from
 
@@ -54,8 +55,10 @@ class Filled:
         return self.said.get(name, [])
 
 
-def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, str]], ticket: Callable[[], str]) -> str:
-    """The page. recipes: the command line and the Python code of what is asked."""
+def asking_page(
+    data: DataSet, answers: Answers, book: Book, recipes: Sequence[tuple[str, str]], ticket: Callable[[], str]
+) -> str:
+    """The page. recipes: the command line and the Python code of what is asked. book: what was asked before."""
     assert data.looked is not None
     look, filled = look_from(data.looked["look"]), Filled(data, answers)
     amount = asks_amount(look)
@@ -86,6 +89,7 @@ def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, st
                 _columns(look, filled),
                 _settings(filled),
                 _reading(filled),
+                _asked(data, book),
                 element(
                     "div",
                     problem(filled.problems.get(""), "all"),
@@ -101,6 +105,31 @@ def asking_page(data: DataSet, answers: Answers, recipes: Sequence[tuple[str, st
         ),
         trail=[(data.name, None)],
     )
+
+
+def _asked(data: DataSet, book: Book) -> Markup | None:
+    """The ledger so far, before one more question is asked."""
+    if not book.entries:
+        return None
+    answers = {question.entry.number: question.id for question in data.questions}
+    lines = [
+        element(
+            "li",
+            element("a", f"Question {entry.number}", href=f"/questions/{answers[entry.number]}")
+            if entry.number in answers
+            else f"Question {entry.number}",
+            f": {shorten(entry.words, 300)}",
+            " (exploratory)" if entry.exploratory else None,
+        )
+        for entry in book.entries
+    ]
+    n = len(book.entries)
+    text = (
+        f"{count(n, 'question')} {'has' if n == 1 else 'have'} been asked of this data. Another one is one more look "
+        "at the same people: every p-value is then also corrected for the number of questions, in every report."
+    )
+    seen = " An answer has been seen, so that the next question is exploratory." if book.seen else ""
+    return section("Questions so far", element("p", text + seen), element("ul", lines, class_="choices"), name="asked")
 
 
 def _first(texts: Sequence[str]) -> str | None:

@@ -126,7 +126,88 @@ const prepareCopy = (button) => {
   });
 };
 
+// The values of the chosen attribute are offered beside it.
+const prepareGroup = (form) => {
+  form.addEventListener("change", (event) => {
+    const [what, i] = event.target.name.split("-");
+    if (what !== "column") return;
+    const value = form.elements[`value-${i}`];
+    const list = document.getElementById(`values-${event.target.value}`);
+    if (list) value.setAttribute("list", list.id);
+    else value.removeAttribute("list");
+    value.value = "";
+  });
+};
+
+// Every node of a tree can be opened: who its people are, in a window of its own.
+const describe = async (address) => {
+  const dialog = document.createElement("dialog");
+  const close = document.createElement("button");
+  close.type = "button";
+  close.textContent = "Close";
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.setAttribute("aria-label", "Who the people of this node are");
+  dialog.textContent = "Looking them up …";
+  document.body.append(dialog);
+  dialog.showModal();
+  const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+  const title = document.createElement("h2");
+  title.textContent = page.querySelector("h1").textContent;
+  dialog.replaceChildren(title, ...page.querySelectorAll(".lead > *, main > *"), close);
+  close.focus();
+};
+
+const prepareTrees = (main) => {
+  const trees = main.dataset.trees.split(" ").filter(Boolean);
+  all(".outline", main).forEach((outline, i) => {
+    all("li", outline).forEach((item, node) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "describe";
+      button.textContent = "who?";
+      const label = item.querySelector(":scope > details > summary") ?? item;
+      button.setAttribute("aria-label", `Who the people of this node are: ${label.textContent}`);
+      button.addEventListener("click", (event) => {
+        event.preventDefault();
+        describe(`${main.dataset.question}/trees/${trees[i]}/${node}`);
+      });
+      const details = item.querySelector(":scope > details");
+      if (details) details.before(button); else item.append(button);
+    });
+  });
+};
+
+// How many of the listed groups are shown; the order has a switch of its own.
+const prepareNumber = (main) => {
+  const rows = all(".ranking tbody tr", main);
+  const ways = main.querySelector(".ways");
+  if (rows.length < 2 || !ways) return;
+  const label = document.createElement("label");
+  const select = document.createElement("select");
+  select.id = "number";
+  rows.forEach((_, i) => select.append(new Option(String(i + 1), String(i + 1))));
+  select.value = String(rows.length);
+  label.append("Groups shown ", select);
+  ways.append(label);
+  const show = () => {
+    const hide = (item, i) => { item.hidden = i >= Number(select.value); };
+    all(".ranking tbody tr", main).forEach(hide);
+    all("article.card", main).forEach(hide);
+    all(".ranked svg", main).forEach((svg) => {
+      all(".row", svg)
+        .sort((a, b) => a.transform.baseVal[0].matrix.f - b.transform.baseVal[0].matrix.f)
+        .forEach((row, i) => row.classList.toggle("unshown", i >= Number(select.value)));
+    });
+  };
+  select.addEventListener("change", show);
+  all(".switch", main).forEach((each) => each.addEventListener("change", () => setTimeout(show)));
+};
+
 const prepare = () => {
+  all("#compose").forEach(prepareGroup);
+  all("[data-trees]").forEach(prepareTrees);
+  all("[data-question]").forEach(prepareNumber);
   all("#upload").forEach(prepareUpload);
   all("#ask").forEach(prepareForm);
   all("[data-events]").forEach(follow);
