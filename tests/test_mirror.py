@@ -90,6 +90,7 @@ PROMISES = {
     "test_public_names.py",
     "test_scores.py",
     "test_unseen.py",
+    "web/test_browser.py",
 }
 
 

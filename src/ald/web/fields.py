@@ -273,13 +273,9 @@ def _read_setting(setting: Setting, said: Mapping[str, Sequence[str]], answers: 
     text = texts[-1].strip()
     try:
         value = _value(option, text)
-        if value is None or value == option.default or value == ():
+        if value in (None, [], option.default):
             return
-        if option.form == "texts":
-            for one in value:
-                option.check(one) if option.choices else None
-        else:
-            option.check(value)
+        option.check(value)
         if setting.choices and option.form == "text" and value not in setting.choices:
             raise SettingError(f"{setting.label} is one of {', '.join(setting.choices)}")
     except SettingError as error:
@@ -296,7 +292,8 @@ def _value(option: Option, text: str) -> Any:
     if text == "":
         return None
     if option.form == "texts":
-        return tuple(line.strip() for line in text.splitlines() if line.strip())
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[0] if len(lines) == 1 else lines
     if option.form in ("whole", "number"):
         try:
             return int(text) if option.form == "whole" else float(text)
@@ -353,7 +350,7 @@ def group_of(pairs: Pairs, columns: Sequence[str]) -> str:
 def options_of_group(options: Mapping[str, Any], group: str) -> dict[str, Any]:
     """The options of the same question about one group alone."""
     kept = {key: value for key, value in options.items() if AUDIT_OPTIONS[key].part != "search"}
-    return kept | {"named_groups": (group,), "search": "none"}
+    return kept | {"named_groups": group, "search": "none"}
 
 
 def field_of(message: str, options: Mapping[str, Any], columns: Sequence[str]) -> str:

@@ -25,6 +25,18 @@ def which_question(audit: Audit) -> tuple[str, ...]:
     return () if ledger is None else (f"question {ledger.number} of {ledger.total} asked of this data",)
 
 
+def is_exploratory(audit: Audit) -> bool:
+    """Whether it is known that an answer about the same data had been seen before."""
+    return audit.ledger is not None and audit.ledger.own.exploratory
+
+
+def named_when(audit: Audit) -> str:
+    """When groups were named, and what that means for their tests, up to whom they are tested on."""
+    if is_exploratory(audit):
+        return "These groups were named after an answer about the same people was seen: exploratory tests, on"
+    return "These groups were named before the audit, so that they are tested on"
+
+
 def standing(audit: Audit) -> list[str]:
     """What several questions do to the answer, in sentences: for who reads no further."""
     ledger = audit.ledger

@@ -11,7 +11,7 @@ from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
 from ald.report.summary.facts import describe_data, describe_method
 from ald.report.summary.law import profile_sections
-from ald.report.summary.ledger import ledger_sections
+from ald.report.summary.ledger import is_exploratory, ledger_sections, named_when
 from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import (
     FURTHER,
@@ -115,7 +115,7 @@ def _show_named(audit: Audit) -> Section:
         key="named_groups",
         title="Named groups",
         paragraphs=(
-            f"These groups were named before the audit, so that they are tested on all {audit.data_summary.rows:,} "
+            f"{named_when(audit)} all {audit.data_summary.rows:,} "
             f"{'people' if audit.data_summary.clusters is None else 'rows'}. Their p-values are corrected for their "
             "own number, and their intervals are for one group at a time.",
             *(f"{readable(one.criterion)}: {one.undefined}." for one in audit.named_groups if one.undefined),
@@ -194,7 +194,8 @@ def _describe_method(audit: Audit) -> tuple[str, ...]:
         psi = f"The gap, psi, is the group's mean minus that of {compared_with(audit.config)}, {units.gaps_in}."
     if not audit.config.searches:
         return (
-            "Groups were named beforehand and tested on all data, with a correction for the number of tests.",
+            f"Groups were named {'afterwards' if is_exploratory(audit) else 'beforehand'} and tested on all data, with "
+            "a correction for the number of tests.",
             psi,
             *describe_method(audit),
         )

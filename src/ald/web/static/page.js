@@ -74,6 +74,7 @@ const look = async (form, field) => {
   form.setAttribute("aria-busy", "true");
   all("section", form).forEach((section) => section.classList.add("busy"));
   const [name, value, scroll] = [field.name, field.value, window.scrollY];
+  const open = all("details", form).map((each) => each.open);
   try {
     const answer = await fetch(form.action, { method: "POST", body, signal: mine.signal });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -81,6 +82,7 @@ const look = async (form, field) => {
     document.querySelector("main").replaceWith(page.querySelector("main"));
     document.title = page.title;
     prepare();
+    all("#ask details").forEach((each, i) => { each.open ||= open[i] ?? false; });
     window.scrollTo(0, scroll);
     const again = all(`[name="${CSS.escape(name)}"]`);
     (again.find((each) => each.value === value) ?? again[0])?.focus({ preventScroll: true });
