@@ -216,9 +216,9 @@ def compare(column: Column, counts: IntArray, inside: BoolArray) -> list[list[st
     people = [int(counts[known & who].sum()) for who in (inside, known)]
     if column.values is not None and column.n_codes > VALUES_TOLD:
         rows = []
-        for part, words in ((0.25, "a quarter below"), (0.5, "half below"), (0.75, "three quarters below")):
+        for part, said in ((0.25, "a quarter below"), (0.5, "half below"), (0.75, "three quarters below")):
             at = [_quantile(column, counts * who, part) for who in (inside & known, known)]
-            rows.append([column.name, words, *at])
+            rows.append([column.name, said, *at])
         return rows
     words = column.words()
     sizes = [weighted_bincount(column.codes[who], counts[who], column.n_codes + 1) for who in (inside & known, known)]
