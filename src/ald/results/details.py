@@ -91,7 +91,7 @@ class Details:
 
     A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
     from, as D2 sees them. `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth. `beside`:
-    per listed group its gap among people who are alike otherwise; None where groups are not compared with everyone else.
+    per listed group its gap among people who are alike otherwise; None where it is not compared with everyone else.
     """
 
     curves: tuple[Curve, ...] = ()
