@@ -111,7 +111,7 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
         groups=tuple(findings[i] for i in places[: config.groups]),
         candidates=findings,
         significant=places,
-        details=partial(details_of_everyone, [told[id(one)] for one in chosen], config),
+        details=partial(details_of_everyone, [told[id(one)] for one in chosen], config, people.strata),
         detectable=_detectable(answered, config),
         p_any=float(round_reported(exp(min(*first, log_p_away))) or 0.0),
     )

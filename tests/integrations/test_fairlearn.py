@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import doctest
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import ald
+from tests.tables import public_data
 
 metrics = pytest.importorskip("fairlearn.metrics", reason="make test-integrations installs Fairlearn")
 postprocessing = pytest.importorskip("fairlearn.postprocessing")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "mitigation.md"
 
 
 def applicants(n: int = 6000) -> pd.DataFrame:
@@ -68,3 +75,14 @@ def test_threshold_optimizer_evens_out_the_located_group() -> None:
 
     assert gap(fresh["predicted"].to_numpy()) > 0.2
     assert gap(evened) < 0.1
+
+
+def test_the_page_of_mitigation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locating, mitigating with Fairlearn and auditing again on fresh rows of Adult give what the page says."""
+    monkeypatch.setenv("ALD_DATA", str(public_data("adult.csv").parent))
+    text = "\n".join(line for line in PAGE.read_text("utf-8").splitlines() if not line.startswith("```"))
+    test = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
+    report: list[str] = []
+    result = doctest.DocTestRunner().run(test, out=report.append)
+    assert result.attempted > 25
+    assert result.failed == 0, "".join(report)

@@ -177,7 +177,8 @@ class RemoteRows:
         """Curves, dropped conditions and trees of the listed groups, counted now, each by one job."""
         people = [self._halves.view_d2(answer.question) for answer in halving.answers]
         subjects = listed_subjects(halving, self.config, people)
-        self._halves.count_along(tuple(dict.fromkeys(pair for subject in subjects for pair in subject.parts)))
+        pairs = dict.fromkeys(pair for subject in subjects for pair in (*subject.parts, *subject.along))
+        self._halves.count_along(tuple(pairs))
         return listed_details(halving, self.config, people)
 
 
@@ -347,6 +348,12 @@ class RemoteD2:
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """As in memory, by one more job, if there are any criteria."""
         return self._halves.count_members(criteria, self._partition, half=1)
+
+    def in_strata(self, criterion: CodedCriterion, n: int) -> IntArray:
+        """There are no strata where rows stay elsewhere."""
+        raise NotImplementedError
+
+    samples_people = True
 
     def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms

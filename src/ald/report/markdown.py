@@ -144,7 +144,7 @@ def _card(card: Card, title: str) -> list[str]:
     about = f" ({escape(card.about)})" if card.about else ""
     lines = [f"{title} Group {card.rank}: {escape(shorten(card.criterion, _NAME))}{about}", ""]
     lines += _paragraphs(card.sentences)
-    for table in (card.numbers, card.quantiles, card.bands, card.breakdown, card.strata, card.close):
+    for table in (card.numbers, card.quantiles, card.bands, card.breakdown, card.beside, card.strata, card.close):
         if table is not None:
             lines += _table(table)
     lines += code_block(card.pandas, "python")

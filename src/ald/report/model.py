@@ -166,8 +166,9 @@ class Card:
     `about`: which of several notions and outcomes it is about; empty if there is one. `sentences`: the disparity, its
     size and its certainty. `pandas` and `sql` pick its members; `sql` may be None. `numbers`: one row per rate.
     `breakdown`: the group, and what it is without each of its conditions, as a table and as `dropped`. `close`: groups
-    folded into it. `strata`: it in every stratum of legitimate factors. `curves`: its rates along its attributes.
-    `tree`, `node`: where the search met it, if trees grew, and `origin`: how, in a sentence.
+    folded into it. `beside`: its gap among people who are alike otherwise. `strata`: it in every stratum of legitimate
+    factors. `curves`: its rates along its attributes. `tree`, `node`: where the search met it, if trees
+    grew, and `origin`: how, in a sentence.
     `spread`, `quantiles`: how amounts are spread inside and outside, as a picture and as a table; None of yes and no.
     `reliability`, `bands`: how well a score tells the truth there; None without a score and a truth.
     """
@@ -186,6 +187,7 @@ class Card:
     breakdown: Grid | None
     dropped: tuple[Dropped, ...]
     close: Grid | None
+    beside: Grid | None
     strata: Grid | None
     curves: tuple[CurveView, ...]
     tree: Tree | None

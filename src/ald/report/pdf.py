@@ -152,6 +152,7 @@ def _card(card: Card) -> dict[str, Any]:
             "picture": _picture(draw_spread(card.spread, card.notion.rates[0], _WIDTH)),
             "table": _table(card.quantiles),
         },
+        "beside": _table(card.beside),
         "strata": _table(card.strata),
         "close": _table(card.close),
         "key": key,

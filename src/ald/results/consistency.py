@@ -198,6 +198,7 @@ def _check_details(document: dict[str, Any]) -> None:
     whole &= len(told) in (0, len(document["groups"]))
     for one in told:
         check_shape(one, RELIABILITY, "details.reliabilities.")
+    whole &= _fits_beside(document)
     nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
     for tree in document["details"].get("trees", ()):
         whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
@@ -225,3 +226,21 @@ def _check_profile(document: dict[str, Any]) -> None:
             whole &= 0 <= category["selected"] <= category["people"] > 0
         if not whole:
             raise InputError("this audit document is damaged: the counts of its `profile` do not fit one another")
+
+
+def _fits_beside(document: dict[str, Any]) -> bool:
+    """Whether the gaps among people who are alike otherwise are of the groups' rates."""
+    held, groups = document["details"]["beside"], document["groups"]
+    if len(held) != len(groups):
+        return False
+    for one, group in zip(held, groups, strict=True):
+        if one is None:
+            continue
+        parts = [one["crude"], *(each["gaps"] for each in (*one["factors"], *one["attributes"]))]
+        parts += [] if one["together"] is None else [one["together"]["gaps"]]
+        for gaps in parts:
+            if [gap["rate"] for gap in gaps] != list(group["parts"]) or not all(
+                is_interval(gap["interval"]) for gap in gaps
+            ):
+                return False
+    return True

@@ -16,11 +16,15 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald.assess.assessment import Assessment, Terms, assess_given
 from ald.data.coarse import coarse_view
-from ald.data.coded import Attribute, AuditData, as_counts
+from ald.data.coded import Attribute, AuditData, as_counts, weighted_bincount
 from ald.data.columns import compact
-from ald.groups.membership import count_members, people_along
+from ald.data.strata import Strata
+from ald.groups.criterion import format_bound
+from ald.groups.membership import count_members, member_mask, people_along
 from ald.groups.tree import CodedCriterion, Forest
+from ald.groups.wording import readable_condition
 from ald.notions import Notion, RateCounter
+from ald.results.beside import Alike, Beside, Sides, alike, gaps_within, together
 from ald.results.reliability import Reliability, reliability_of
 from ald.results.spreads import Spread, spread_of
 from ald.statistics.basics import round_reported
@@ -86,7 +90,8 @@ class Details:
     """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
 
     A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
-    from, as D2 sees them. `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth.
+    from, as D2 sees them. `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth. `beside`:
+    per listed group its gap among people who are alike otherwise; None where it is not compared with everyone else.
     """
 
     curves: tuple[Curve, ...] = ()
@@ -94,6 +99,7 @@ class Details:
     trees: tuple[TreePeople, ...] = ()
     spreads: tuple[Spread, ...] = ()
     reliabilities: tuple[Reliability, ...] = ()
+    beside: tuple[Beside | None, ...] = ()
 
     def people_of_tree(self, tree: int) -> TreePeople | None:
         """The people of D2 in the nodes of this tree, if they were counted."""
@@ -144,7 +150,10 @@ class Details:
         )
         spreads = tuple(Spread.from_dict(spread) for spread in entry.get("spreads", ()))
         reliabilities = tuple(Reliability.from_dict(one) for one in entry.get("reliabilities", ()))
-        return cls(curves=curves, dropped=dropped, trees=trees, spreads=spreads, reliabilities=reliabilities)
+        beside = tuple(None if one is None else Beside.from_dict(one) for one in entry["beside"])
+        return cls(
+            curves=curves, dropped=dropped, trees=trees, spreads=spreads, reliabilities=reliabilities, beside=beside
+        )
 
 
 class People(Protocol):
@@ -159,6 +168,13 @@ class People(Protocol):
 
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         """People who satisfy each of these criteria, per cell: [criteria, cells]."""
+
+    def in_strata(self, criterion: CodedCriterion, n: int) -> IntArray:
+        """People who satisfy a criterion in each of n strata of legitimate factors, per cell: [n, cells]."""
+
+    @property
+    def samples_people(self) -> bool:
+        """Whether rows are independent people who count alike, so that tests follow from counts."""
 
     def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
@@ -193,6 +209,17 @@ class PeopleInMemory:
     def members(self, criteria: Sequence[CodedCriterion]) -> IntArray:
         return count_members(criteria, self._counted)
 
+    def in_strata(self, criterion: CodedCriterion, n: int) -> IntArray:
+        counted = self._counted
+        assert counted.design.strata is not None
+        rows: Any = np.flatnonzero(member_mask(criterion, counted)) if criterion else slice(None)
+        keys = counted.design.strata[rows] * counted.n_cells + counted.cells[rows]
+        return weighted_bincount(keys, counted.counts[rows], n * counted.n_cells).reshape(n, counted.n_cells)
+
+    @property
+    def samples_people(self) -> bool:
+        return self.data.design.samples_people
+
     def assess(
         self, criterion: CodedCriterion, before: Sequence[CodedCriterion], notion: Notion, terms: Terms
     ) -> Assessment:
@@ -211,7 +238,8 @@ class PeopleInMemory:
 class Subject:
     """A listed group, the notion and outcome (if there are several) that it is about, and D2 as seen from there.
 
-    before: the groups within whose strata it was compared.
+    before: the groups within whose strata it was compared. strata: of legitimate factors, if there are any. others: the
+    attributes whose people it is held beside; None where groups are not compared with everyone else.
     """
 
     criterion: CodedCriterion
@@ -219,6 +247,13 @@ class Subject:
     notion: Notion
     outcome: str | None
     people: People
+    strata: Strata | None = None
+    others: tuple[int, ...] | None = None
+
+    @property
+    def along(self) -> list[tuple[int, CodedCriterion]]:
+        """The attributes along which the group itself is counted."""
+        return [(attribute, self.criterion) for attribute in self.others or ()]
 
     @property
     def parts(self) -> list[tuple[int, CodedCriterion]]:
@@ -233,6 +268,7 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
     """Curves and dropped conditions of these groups, counted on D2; curves of surveys count people by their weights."""
     curves: list[Curve] = []
     dropped: dict[int, tuple[Dropped, ...]] = {}
+    beside: dict[int, Beside | None] = {}
     for outcome in dict.fromkeys(subject.outcome for subject in subjects):
         here = {i: subject for i, subject in enumerate(subjects) if subject.outcome == outcome}
         people = next(iter(here.values())).people
@@ -242,6 +278,10 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
             dropped[i] = tuple(_describe_dropped(subject, people, *part, terms, lines) for part in subject.parts)
+        held = dict.fromkeys(a for subject in here.values() for a in subject.others or ())
+        lines |= {a: _Line(people.attributes[a], people.along(a), count) for a in held if a not in lines}
+        for i, subject in here.items():
+            beside[i] = None if subject.others is None else _hold_beside(subject, lines, terms.level)
     spreads = [subject.people.spread(subject.criterion, terms.reference) for subject in subjects]
     told = [subject.people.reliability(subject.criterion, terms) for subject in subjects]
     return Details(
@@ -249,6 +289,43 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         dropped=tuple(dropped[i] for i in range(len(subjects))),
         spreads=tuple(spread for spread in spreads if spread is not None),
         reliabilities=tuple(one for one in told if one is not None),
+        beside=tuple(beside[i] for i in range(len(subjects))),
+    )
+
+
+def held_beside(criterion: CodedCriterion, attributes: Sequence[Attribute], strata: Strata | None) -> tuple[int, ...]:
+    """The attributes that a group is held beside: those that neither it nor a legitimate factor is about."""
+    own = {condition.attribute for condition in criterion}
+    factors = set() if strata is None else {factor.name for factor in strata.factors}
+    return tuple(a for a, attribute in enumerate(attributes) if a not in own and attribute.name not in factors)
+
+
+def _hold_beside(subject: Subject, lines: Mapping[int, _Line], level: float) -> Beside:
+    people, rates, criterion = subject.people, subject.notion.rates, subject.criterion
+    tested = people.samples_people
+    (inside,), (everyone,) = people.members([criterion]), people.members([()])
+    attributes = []
+    for a in subject.others or ():
+        sides = lines[a].sides(people.along(a, criterion))
+        named = lines[a].words, lines[a].pieces
+        attributes.append(alike(lines[a].attribute.name, sides, *named, rates, level, tested=tested))
+    factors: list[Alike] = []
+    all_alike = None
+    if subject.strata is not None:
+        n = len(subject.strata)
+        own = people.in_strata(criterion, n)
+        sides = Sides(inside=own, outside=people.in_strata((), n) - own)
+        all_alike = together(sides, rates, level, tested=tested)
+        for f, factor in enumerate(subject.strata.factors):
+            words = [readable_condition(condition) for condition in factor.conditions]
+            by_class = sides.merged(subject.strata.classes[:, f], len(words))
+            pieces = [np.array([c]) for c in range(len(words))]
+            factors.append(alike(factor.name, by_class, words, pieces, rates, level, tested=tested))
+    return Beside(
+        crude=gaps_within(Sides(inside=inside[None], outside=(everyone - inside)[None]), rates, level, tested=tested),
+        factors=tuple(factors),
+        together=all_alike,
+        attributes=tuple(attributes),
     )
 
 
@@ -322,6 +399,22 @@ class _Line:
         if values is not None:
             return Bin(counts=counts, first=float(values[first]), last=float(values[last]))
         return Bin(counts=counts, levels=tuple(dict.fromkeys((levels[first], levels[last]))), n_levels=to - from_)
+
+    def sides(self, people: IntArray) -> Sides:
+        """Some people, given per code and cell, and everyone else, per bin."""
+        inside = self._bin_people(people)
+        return Sides(inside=inside, outside=self.table - inside)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What the bins that are shown together hold."""
+        return [self._say(self._bin(piece, self.present)) for piece in self.pieces]
+
+    def _say(self, bin_: Bin) -> str:
+        if bin_.first is not None and bin_.last is not None:
+            ends = dict.fromkeys(format_bound(value, self.attribute.kind) for value in (bin_.first, bin_.last))
+            return " to ".join(ends)
+        return " to ".join(level or "missing" for level in bin_.levels) or f"{bin_.n_levels:,} others"
 
     def within(self, people: IntArray) -> tuple[tuple[int, ...], ...]:
         """Some people, given per code and cell, per bin and cell."""

@@ -19,6 +19,7 @@ from ald.notions import Notion, rate_from
 from ald.options import AuditConfig
 from ald.options.table import AUDIT_OPTIONS
 from ald.profiles import Profile
+from ald.results.beside import BESIDE
 from ald.results.consistency import check_consistency
 from ald.results.details import Details
 from ald.results.finding import Finding
@@ -222,6 +223,7 @@ DOCUMENT: dict[str, Any] = {
                 }
             ]
         ],
+        "beside": [(NoneType, BESIDE)],
     },
     "profile": (
         NoneType,

@@ -22,6 +22,7 @@ from ald.results.candidates import design_details
 from ald.results.claims import Shuffled, Together, Told, p_of
 from ald.results.details import Details, PeopleInMemory, Subject, details
 from ald.results.finding import Finding, Finer, finding
+from ald.results.listed import others_of
 from ald.statistics.basics import adjust, round_reported
 
 
@@ -232,17 +233,20 @@ def giveaways_of_everyone(
     return tuple(out), 0.0 if np.isnan(smallest).all() else float(np.nanmin(smallest))
 
 
-def details_of_everyone(claims: Sequence[Claim], config: AuditConfig) -> Details:
+def details_of_everyone(claims: Sequence[Claim], config: AuditConfig, strata: Strata | None) -> Details:
     """What reports show of listed groups beyond the findings."""
-    return details(list(_subjects(claims, config)), assessment_terms(config))
+    return details(list(_subjects(claims, config, strata)), assessment_terms(config))
 
 
-def _subjects(claims: Sequence[Claim], config: AuditConfig) -> Iterator[Subject]:
+def _subjects(claims: Sequence[Claim], config: AuditConfig, strata: Strata | None) -> Iterator[Subject]:
     for claim in claims:
+        people = PeopleInMemory(claim.data)
         yield Subject(
             criterion=claim.criterion,
             before=claim.before,
             notion=claim.question.notion,
             outcome=claim.question.outcome if len(config.asked_outcomes) > 1 else None,
-            people=PeopleInMemory(claim.data),
+            people=people,
+            strata=strata,
+            others=others_of(claim.criterion, claim.question.notion, people, strata, config),
         )

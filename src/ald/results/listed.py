@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ald.assess.assessment import assessment_terms
+from ald.data.strata import Strata
 from ald.groups.tree import CodedCriterion
+from ald.notions import Mean, Notion
 from ald.options import AuditConfig
-from ald.results.details import Details, People, Subject, TreePeople, details, people_of_trees
+from ald.results.details import Details, People, Subject, TreePeople, details, held_beside, people_of_trees
 from ald.results.halving import Halving
 
 
@@ -44,9 +46,20 @@ def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People
                 notion=question.notion,
                 outcome=question.outcome if several else None,
                 people=people[number],
+                strata=split.strata,
+                others=others_of(criteria[own], question.notion, people[number], split.strata, config),
             )
         )
     return out
+
+
+def others_of(
+    criterion: CodedCriterion, notion: Notion, people: People, strata: Strata | None, config: AuditConfig
+) -> tuple[int, ...] | None:
+    """The attributes that a group is held beside; None where it is not compared with the rest, or by amounts."""
+    if config.reference != "rest" or any(isinstance(rate, Mean) for rate in notion.rates):
+        return None
+    return held_beside(criterion, people.attributes, strata)
 
 
 def listed_trees(split: Halving, people: Sequence[People]) -> tuple[TreePeople, ...]:

@@ -9,6 +9,7 @@ from ald.notions import Notion, Rate
 from ald.report.code import to_pandas, to_sql
 from ald.report.curves import CurveView, curve_view
 from ald.report.model import Card, Entry, Grid
+from ald.report.summary.beside import tabulate_beside, tell_beside
 from ald.report.summary.findings import search_tree
 from ald.report.summary.phrases import compared_with
 from ald.report.summary.sentences import certainty, finer_cuts, magnitude, question, state
@@ -36,6 +37,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
     for i, finding in enumerate(audit.groups):
         notion = audit.notion_of(finding)
         key = (finding.tree, notion)
+        beside = audit.details.beside[i]
         if finding.tree is not None and key not in trees:
             trees[key] = search_tree(finding, audit)
         cards.append(
@@ -51,6 +53,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                     state(finding, audit),
                     magnitude(finding, audit),
                     certainty(finding, audit),
+                    *([] if beside is None else tell_beside(beside, notion)),
                     *finer_cuts(finding, notion),
                 ),
                 pandas=to_pandas(finding.criterion),
@@ -59,6 +62,7 @@ def make_cards(audit: Audit) -> tuple[Card, ...]:
                 breakdown=_break_down(finding, audit.details.dropped[i], audit),
                 dropped=audit.details.dropped[i],
                 close=_tabulate_close(finding),
+                beside=None if beside is None else tabulate_beside(beside, notion, audit.config.level),
                 strata=tabulate_strata(finding, notion),
                 curves=_trace_curves(finding, notion, audit.details.dropped[i], audit),
                 tree=trees.get(key),
