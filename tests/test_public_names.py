@@ -14,7 +14,7 @@ PUBLIC = {
     "NOTIONS", "AldError", "Audit", "AuditConfig", "ColumnError", "Comparison", "Criterion", "CriterionError",
     "Finding", "Given", "InputError", "Interval", "Levels", "Look", "Notion", "Rate", "Search", "SettingError",
     "Source", "Split", "SurveyWeights", "Watch", "__version__", "audit", "audit_model", "compare", "datasets",
-    "log_audit", "look", "profile", "source", "watch",
+    "log_audit", "look", "profile", "source", "verify", "watch",
 }  # fmt: skip
 
 

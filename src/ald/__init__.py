@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ald.results.finding import Finding
     from ald.results.look import Look
     from ald.results.watch import Watch
+    from ald.verifying import verify
     from ald.watching.watching import watch
 
 # Where each public name lives. They are imported on first use: NumPy and SciPy take longer than `ald --help` may.
@@ -62,6 +63,7 @@ _HOMES = {
     "look": "ald.looking",
     "profile": "ald.auditing",
     "source": "ald.options.objects",
+    "verify": "ald.verifying",
     "watch": "ald.watching.watching",
 }
 
@@ -97,6 +99,7 @@ __all__ = [
     "look",
     "profile",
     "source",
+    "verify",
     "watch",
 ]
 

@@ -59,6 +59,7 @@ def audit(
     ranking: Literal["confidence", "magnitude"] = "confidence",
     level: float = 0.05,
     adjust: Literal["bh", "by", "bonferroni", "none"] = "bh",
+    min_group_size: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
@@ -102,6 +103,8 @@ def audit(
     ranking: "confidence" (smallest p first) or "magnitude" (largest |psi| first).
     level: a group is listed if its corrected p-value is at most this; intervals have confidence 1 - level.
     adjust: the correction for the number of candidates: "bh", "by", "bonferroni" or "none".
+    min_group_size: groups, levels, strata and nodes of trees with fewer people in them or outside them are not shown,
+        and named groups of fewer are refused; 1 shows all. It is no disclosure control (docs/privacy.md).
     seed: same seed, same result, whatever the number of threads.
     progress: called with the name of the step and how much of it is done; from any thread, one call at a time.
 
@@ -147,7 +150,8 @@ def audit_with(
     counted = None
     if profile is not None:
         cells = joint_cells(asked.config)
-        counted = count_profile(parts, asked.roles, cells, profile, columns, asked.memory_limit, asked.source.query)
+        counted = count_profile(parts, asked.roles, cells, profile, columns, asked.memory_limit, asked.source.query,
+                                asked.config.min_group_size)  # fmt: skip
     audited = run(
         parts if own else parts[0],
         asked.roles,

@@ -23,9 +23,19 @@ from ald.options import AuditConfig
 from ald.questions import Question
 from ald.results import finer
 from ald.results.details import Details
-from ald.results.everyone import Chances, Claim, Seen, details_of_everyone, giveaways_of_everyone, in_order, write
+from ald.results.everyone import (
+    Chances,
+    Claim,
+    Seen,
+    details_of_everyone,
+    giveaways_of_everyone,
+    in_order,
+    is_small,
+    write,
+)
 from ald.results.finding import Finding, Finer
 from ald.results.mode import Mode
+from ald.results.privacy import Hidden
 from ald.rows import Whole
 from ald.search.everyone.again import Again, found_again
 from ald.search.everyone.beyond import Together
@@ -47,6 +57,7 @@ class Listed:
     groups: tuple[Finding, ...]
     candidates: tuple[Finding, ...]
     significant: tuple[int, ...]
+    hidden: Hidden
     details: Callable[[], Details]
     detectable: tuple[Detectable, ...]
     p_any: float
@@ -87,7 +98,8 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
     rounds: dict[tuple[int, bool], list[Claim]] = {}
     for one in found.values():
         rounds.setdefault((id(one.searched), one.taken is None), []).append(one.claim)
-    ordered = [found[id(claim)] for claim in in_order(list(rounds.values()))]
+    everything = [found[id(claim)] for claim in in_order(list(rounds.values()))]
+    ordered = [one for one in everything if not is_small(one.claim.criterion, one.claim.data, config)]
     listed = [one for one in ordered if one.claim.listed]
     chosen = listed[: config.groups]
     tell("assess", 0.0)
@@ -95,10 +107,11 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
     claims = [told.get(id(one), one.claim) for one in ordered]
     findings = tuple(write(claim, config, people.strata) for claim in claims)
     places = tuple(i for i, one in enumerate(ordered) if one.claim.listed)
-    away, log_p_away = giveaways_of_everyone(
+    away, log_p_away, away_hidden = giveaways_of_everyone(
         [(question, data, searched.giveaways) for question, data, searched in answered], config, people.strata
     )
-    first = [min(one.claim.key[0] for one in ordered)] if ordered else [0.0]
+    first = [min(one.claim.key[0] for one in everything)] if everything else [0.0]
+    n_hidden = len(everything) - len(ordered)
     complete = all(searched.complete for *_, searched in answered)
     return Listed(
         mode=Mode(
@@ -111,6 +124,12 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
         groups=tuple(findings[i] for i in places[: config.groups]),
         candidates=findings,
         significant=places,
+        hidden=Hidden(
+            groups=n_hidden,
+            tested=n_hidden,
+            significant=sum(one.claim.listed for one in everything) - len(places),
+            giveaways=away_hidden,
+        ),
         details=partial(details_of_everyone, [told[id(one)] for one in chosen], config, people.strata),
         detectable=_detectable(answered, config),
         p_any=float(round_reported(exp(min(*first, log_p_away))) or 0.0),

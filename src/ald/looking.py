@@ -25,6 +25,7 @@ from ald.data.inputs.addresses import is_address, mask_secrets
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.sources import load_or_leave
+from ald.data.notes import tell_notes
 from ald.data.outcomes import counted_value, some
 from ald.data.prepare import LeftOut, judge_column, prepare, with_kinds
 from ald.data.roles import Roles
@@ -36,6 +37,7 @@ from ald.options.config import AuditConfig, mean_notion
 from ald.options.objects import Source
 from ald.options.table import READING, of_command
 from ald.results.look import ColumnLook, LevelCount, Look, Part
+from ald.results.privacy import too_few
 from ald.search.explore.representatives import PER_LISTED
 from ald.search.giveaways import giveaways
 
@@ -52,11 +54,13 @@ def look(
     favourable: Any = None,
     prediction: str | None = None,
     truth: str | None = None,
+    min_group_size: int = 10,
 ) -> Look:
     """What is in the data, what its columns may be, what an audit could see in it, and the next command.
 
     data: as for `ald.audit`, an `ald.source(...)` too.
     outcome, favourable, prediction, truth: what the audit will be about; guessed by names and values if not given.
+    min_group_size: values of fewer people are not shown, and no smaller counts.
 
     >>> import ald
     >>> seen = ald.look(ald.datasets.load_berkeley())
@@ -70,6 +74,7 @@ def look(
             options[key].check_form(value)
         elif value is not None:
             raise SettingError(f"{key} must be the name of a column (text), not {shown(value)}")
+    options["min_group_size"].check(min_group_size)
     source = data if isinstance(data, Source) else Source(data=data)
     table = load_source(source)
     if table.rows == 0:
@@ -87,10 +92,14 @@ def look(
     return Look(
         source=table.source,
         rows=table.rows,
-        columns=tuple(_column(column, table.counts, by_column) for column in table.columns.values()),
+        columns=tuple(
+            _without_few(_column(column, table.counts, by_column), table.rows, min_group_size)
+            for column in table.columns.values()
+        ),
         parts=parts,
         left_out=left_out,
-        warnings=warnings,
+        warnings=tell_notes(warnings, min_group_size),
+        min_group_size=min_group_size,
         notions=() if guess is None or mean is not None else _fitting(guess),
         mean=mean,
         favourable=None if guess is None else guess.favourable,
@@ -164,6 +173,18 @@ def _column(column: Column, counts: IntArray | None, parts: dict[str, str]) -> C
         low=_short(low, column.kind),
         high=_short(high, column.kind),
         histogram=tuple(int(n) for n in histogram),
+    )
+
+
+def _without_few(column: ColumnLook, rows: int, least: int) -> ColumnLook:
+    """The column without numbers of rows that are too small to be told."""
+    missing = column.missing
+    if missing is not None and too_few(missing, rows - missing, least):
+        column = replace(column, missing=None, missing_share=None)
+    return replace(
+        column,
+        levels=tuple(one for one in column.levels if not too_few(one.rows, rows - one.rows, least)),
+        histogram=tuple(None if n is None or too_few(n, rows - n, least) else n for n in column.histogram),
     )
 
 

@@ -44,6 +44,7 @@ from ald.results.giveaways import list_giveaways
 from ald.results.halving import Answer, Halving, rank_answers
 from ald.results.listed import listed_in_d1
 from ald.results.mode import HALVES, NAMED, Mode
+from ald.results.privacy import check_named, hide_groups, hide_in_summary
 from ald.results.stability import p_any
 from ald.rows import D2View, Halves, Rows
 from ald.search.explore.scoring import smallest_group
@@ -197,6 +198,11 @@ def arrange(table: Table, half: IntArray | None, roles: Roles, config: AuditConf
         mean=config.mean,
         classes=config.classes,
     )
+    design = prepared.whole.design
+    marks = [("named group", criterion, member) for criterion, member in zip(named, design.named, strict=True)]
+    if reference is not None and design.reference is not None:
+        marks.append(("reference", reference, design.reference))
+    check_named(marks, prepared.whole, config)
     if config.searches and prepared.data.design.half is not None:
         first, second = (int(prepared.data.counts[prepared.data.design.half == half].sum()) for half in (0, 1))
         check_halves(first, second, minimum_rows(rules) // 2)
@@ -307,24 +313,26 @@ def report(
             _candidates=(),
             significant=(),
         )
-    first = halvings[0]
+    first, hidden = hide_groups(halvings[0], config)
     in_d1 = partial(rows.searched, first)
     results = Results(
         config=config,
         attributes=first.d1.attributes,
         split=first,
-        stability=rows.stability(halvings),
+        stability=rows.stability([first, *halvings[1:]]),
         searched=listed_in_d1(first, in_d1),
     )
     groups = results.list_findings()
     summary = _with_warnings(_with_halves(rows.summary, first, config), (*groups, *named), config)
     details = rows.details(first)
+    away, n_away = list_giveaways(first, config, in_d1)
     say("rank", 1.0)
     return Audit(
         config=config,
         mode=mode,
         data_summary=summary,
-        giveaways=list_giveaways(first, config, in_d1),
+        hidden=replace(hidden, giveaways=n_away),
+        giveaways=away,
         groups=groups,
         named_groups=named,
         forest=first.forest.with_attributes(first.d1.attributes),
@@ -359,6 +367,7 @@ def report_everyone(
         config=config,
         mode=listed.mode,
         data_summary=_with_warnings(summary, (*listed.groups, *named), config),
+        hidden=listed.hidden,
         giveaways=listed.giveaways,
         groups=listed.groups,
         named_groups=named,
@@ -395,7 +404,8 @@ def _with_halves(summary: DataSummary, split: Halving, config: AuditConfig) -> D
 
 
 def _with_warnings(summary: DataSummary, findings: Sequence[Finding], config: AuditConfig) -> DataSummary:
-    """The summary with what is to be said of findings that finer strata end."""
+    """The summary with what is to be said of findings that finer strata end, and without what is too small."""
+    summary = hide_in_summary(summary, config)
     return replace(summary, warnings=(*summary.warnings, *finer.warnings(findings, config)))
 
 

@@ -52,11 +52,16 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryTable:
-    """All categories of one column, or of the combinations of several; `unknown`: people without a category."""
+    """All categories of one column, or of the combinations of several; `unknown`: people without a category.
+
+    hidden: how many categories have too few people in them or outside them to be shown; `unknown` is None where these
+    are too few.
+    """
 
     roles: tuple[str, ...]
     categories: tuple[Category, ...]
-    unknown: int
+    unknown: int | None
+    hidden: int = 0
 
     @property
     def people(self) -> int:
@@ -106,6 +111,7 @@ class Profile:
                 roles=tuple(table["roles"]),
                 categories=tuple(Category(**each | {"names": tuple(each["names"])}) for each in table["categories"]),
                 unknown=table["unknown"],
+                hidden=table["hidden"],
             )
             for table in entry["tables"]
         )
@@ -148,8 +154,12 @@ def count_profile(
     columns: Mapping[str, str] | None,
     memory_limit: int | None = None,
     query: str | None = None,
+    least: int = 1,
 ) -> Profile:
-    """What the profile asks to be counted, on everyone in the data sets."""
+    """What the profile asks to be counted, on everyone in the data sets.
+
+    least: categories with fewer people in them or outside them are not shown.
+    """
     check_profile(name, columns)
     columns = {role: columns[role] for role in PROFILES[name] or columns or () if role in columns} if columns else {}
     if not columns:
@@ -190,7 +200,7 @@ def count_profile(
     names = list(columns)
     pairs = _pairs(name, names)
     tables = tuple(
-        _count_categories(prepared.data, positions, tuple(names[i] for i in positions))
+        _count_categories(prepared.data, positions, tuple(names[i] for i in positions), least)
         for positions in (*((i,) for i in range(len(names))), *pairs)
     )
     return Profile(name=name, columns=columns, tables=tables, median=median)
@@ -219,7 +229,7 @@ def _pairs(profile: str, names: Sequence[str]) -> list[tuple[int, ...]]:
     return list(combinations(range(len(names)), 2)) if PROFILES[profile] is not None else []
 
 
-def _count_categories(data: AuditData, positions: Sequence[int], roles: tuple[str, ...]) -> CategoryTable:
+def _count_categories(data: AuditData, positions: Sequence[int], roles: tuple[str, ...], least: int) -> CategoryTable:
     """The people and the selected of every combination that occurs, in the order of the levels."""
     rates = RateCounter([SELECTION], data.n_cells)
     by_cell = np.zeros((len(data.cells), data.n_cells), dtype=np.int64)
@@ -240,4 +250,16 @@ def _count_categories(data: AuditData, positions: Sequence[int], roles: tuple[st
         )
         for codes, n, hits in zip(distinct.T.tolist(), *sums, strict=True)
     )
-    return CategoryTable(roles=roles, categories=categories, unknown=int(people[~known].sum()))
+    total, unknown = int(people.sum()), int(people[~known].sum())
+    shown = tuple(one for one in categories if one.people >= least and total - one.people >= least)
+    if not shown:
+        raise SettingError(
+            f"the profile cannot show any category of {', '.join(roles)}: none has {least:,} people or more in it and "
+            "outside it. Allow smaller ones: min_group_size=1 (command line: --min-group-size 1)"
+        )
+    return CategoryTable(
+        roles=roles,
+        categories=shown,
+        unknown=None if 0 < unknown < least else unknown,
+        hidden=len(categories) - len(shown),
+    )

@@ -8,6 +8,7 @@ import pytest
 import ald
 from ald.data.checks import constant_block, similar_levels, similar_words, suspicious_truth
 from ald.data.columns import from_objects
+from ald.data.notes import Note
 from tests.tables import decisions, people
 
 
@@ -51,8 +52,15 @@ def test_spelling_that_carries_meaning(words: tuple[str, str]) -> None:
 
 def test_similar_levels_are_named() -> None:
     """The warning names the column and the levels."""
-    (warning,) = similar_levels([from_objects("sex", ["M", "m", "F"])])
+    (warning,) = similar_levels([from_objects("sex", ["M", "m", "F"])], lambda name: None)
     assert "levels of 'sex' differ only by case, space or punctuation: 'M', 'm'" in warning
+
+
+def test_similar_levels_of_few_people_are_not_named() -> None:
+    """Who wants to count no few people is told of such a level without its name."""
+    (warning,) = similar_levels([from_objects("sex", ["M"] * 12 + ["m", "F"])], lambda name: None)
+    assert isinstance(warning, Note)
+    assert "punctuation: 'M', one of fewer than 10 people." in warning.at_least(10)
 
 
 def test_similar_levels_are_warned_of_in_an_audit() -> None:
@@ -154,6 +162,6 @@ def test_infinite_values_are_warned_of() -> None:
     """Infinite values count as missing, and a warning says how many."""
     columns = people()
     columns["score"][:3] = [float("inf"), float("-inf"), float("nan")]
-    audit = ald.audit(columns, outcome="y", search=ald.Search(trees=2))
+    audit = ald.audit(columns, outcome="y", min_group_size=1, search=ald.Search(trees=2))
     assert audit.warnings == ("2 infinite values of 'score' count as missing",)
     assert {entry.name: entry.missing for entry in audit.data_summary.attributes}["score"] == 3

@@ -19,8 +19,8 @@ import ald
 from ald import Audit
 from ald.report.html import to_html
 from ald.report.markup import drop_unseen
-from ald.report.summary.report import CANDIDATES
 from ald.report.words import shorten
+from ald.results.document import CANDIDATES
 from tests.tables import decisions, hostile, people, public_data
 
 NASTY = [
@@ -240,6 +240,7 @@ def test_large_forests(trees: int, n: int, groups: int) -> None:
     columns = {f"x{i}": rng.random(n).round(4) for i in range(6)}
     risk = sum(np.sin(9 * column) for column in columns.values())
     columns["y"] = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)
-    audit = ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=trees, alpha=1.0), groups=groups)
+    audit = ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=trees, alpha=1.0), groups=groups,
+                      min_group_size=1)  # fmt: skip
     assert int(audit.forest.is_leaf.sum()) >= 2000
     assert len(audit.to_html().encode()) < 2_000_000

@@ -23,6 +23,7 @@ from ald.cli.reproduce import reproduce
 from ald.cli.serve import serve
 from ald.cli.signals import interrupted_by_signals
 from ald.cli.terminal import tell
+from ald.cli.verify import verify
 from ald.cli.watch import watch
 from ald.errors import AldError, CriterionError
 
@@ -47,7 +48,22 @@ def cli() -> None:
     """ALD: which groups of people get disparate outcomes, how large is the disparity, and how sure are we?"""
 
 
-for command in (audit, look, profile, compare, watch, check, report, demo, notions, data, serve, reproduce, version):
+for command in (
+    audit,
+    look,
+    profile,
+    compare,
+    watch,
+    check,
+    report,
+    verify,
+    demo,
+    notions,
+    data,
+    serve,
+    reproduce,
+    version,
+):
     cli.add_command(command)
 
 

@@ -26,6 +26,7 @@ from ald.data.inputs.fingerprint import note_file
 from ald.data.inputs.memory import parse_size
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
+from ald.data.notes import tell_notes
 from ald.data.outcomes import favourable_rows, known_outcomes
 from ald.data.prepare import DataSummary, prepare
 from ald.data.roles import Roles
@@ -38,6 +39,7 @@ from ald.options.config import AuditConfig
 from ald.options.objects import Source
 from ald.options.table import of_command, several
 from ald.results.comparison import ChangedGroup, Comparison, RateChange
+from ald.results.privacy import too_few
 from ald.statistics.basics import adjust as adjust_p
 from ald.statistics.basics import combine_bonferroni, combine_fisher, round_reported
 from ald.statistics.paired import Pairs, Sample
@@ -58,6 +60,7 @@ def compare(
     groups: int = 3,
     level: float = 0.05,
     adjust: Literal["bh", "by", "bonferroni", "none"] = "bh",
+    min_group_size: int = 10,
     seed: int = 0,
 ) -> Comparison:
     """Which groups gain or lose when the first of two models is replaced by the second.
@@ -86,7 +89,7 @@ def compare(
     response = paired_response(notion.rates)
     config = AuditConfig(notion=notion, prediction=first, truth=truth, groups=groups, alpha=alpha, level=level,
                          favourable=None if favourable is None else as_word(favourable), adjust=adjust,
-                         seed=seed)  # fmt: skip
+                         min_group_size=min_group_size, seed=seed)  # fmt: skip
     source = data if isinstance(data, Source) else Source(data=data)
     roles = Roles(prediction=first, truth=truth, favourable=favourable, weights=weights, kinds=source.kinds,
                   attributes=None if attributes is None else several(attributes))  # fmt: skip
@@ -96,6 +99,8 @@ def compare(
     forest = where_difference_changes(d1, notion.rates, alpha=alpha)
     criteria = _one_side(candidates(forest, d1).criteria, d1, response)
     tested, confidence = _assess_groups(criteria, d2, notion, response, level, adjust)
+    n_tested, people = len(tested), d2.total
+    tested = [group for group in tested if not too_few(group.size, people - group.size, min_group_size)]
     significant = [group for group in tested if group.log_p_adjusted <= np.log(level)]
     everyone = d2.cell_counts()
     overall = {rate.key: _both(everyone, rate_at, notion) for rate_at, rate in enumerate(notion.rates)}
@@ -103,13 +108,19 @@ def compare(
         config=config,
         second=second,
         confidence=_rounded(confidence),
-        data_summary=replace(summary, rows_search=d1.total, rows_assess=d2.total),
+        data_summary=replace(
+            summary,
+            rows_search=d1.total,
+            rows_assess=d2.total,
+            warnings=tell_notes(summary.warnings, min_group_size),
+        ),
         overall=overall,
         groups=tuple(significant[:groups]),
         tested=tuple(tested),
         n_significant=len(significant),
         input_name=None if file is None else os.path.basename(file.path),
         input_sha256=None if file is None else file.sha256(),
+        hidden=n_tested - len(tested),
     )
 
 

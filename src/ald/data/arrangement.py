@@ -35,9 +35,9 @@ def row_weights(table: Table, roles: Roles) -> tuple[IntArray | None, FloatArray
 def _numbers(column: Column, role: str, wanted: str, rows: IntArray | None) -> FloatArray:
     """The distinct values of a column of weights, which must be numbers, with none missing and none negative."""
     if column.values is None or column.kind != "numeric":
-        shown = f"such as {shorten(column.words()[0])!r}" if column.n_codes else "but all are missing"
+        missing = "" if column.n_codes else ", but all are missing"
         raise ColumnError(
-            f"{role} {column.name!r} must be {wanted}; the column holds values of kind {column.kind}, {shown}"
+            f"{role} {column.name!r} must be {wanted}; the column holds values of kind {column.kind}{missing}"
         )
     if column.missing.any():
         raise ColumnError(
@@ -89,8 +89,8 @@ def cluster_numbers(table: Table, roles: Roles, people: IntArray) -> IntArray | 
     largest, total = int(np.argmax(sizes)), int(sizes.sum())
     if 2 * int(sizes[largest]) > total:
         raise ColumnError(
-            f"cluster {column.name!r}: {shorten(column.words()[largest])!r} has {int(sizes[largest]):,} of {total:,} "
-            "rows, more than half of the data, which then cannot be halved by cluster. Is this the right column?"
+            f"cluster {column.name!r}: one of its values has {int(sizes[largest]):,} of {total:,} rows, more than half "
+            "of the data, which then cannot be halved by cluster. Is this the right column?"
         )
     return column.codes.astype(np.int64)
 
@@ -103,10 +103,9 @@ def own_halves(table: Table, roles: Roles, half: IntArray | None, clusters: IntA
         both = np.intersect1d(clusters[half == 0], clusters[half == 1])
         if len(both):
             assert roles.cluster is not None
-            example = shorten(table[roles.cluster].words()[int(both[0])])
             raise InputError(
-                f"{len(both):,} clusters of {roles.cluster!r} are in both halves, such as {example!r}: then the data "
-                "that tests a group has helped to suggest it. Give all rows of one person to the same half."
+                f"{len(both):,} clusters of {roles.cluster!r} are in both halves: then the data that tests a group has "
+                "helped to suggest it. Give all rows of one person to the same half."
             )
     return half
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ald._core.arrays import BoolArray
+from ald._core.arrays import BoolArray, IntArray
 from ald.data.columns import Column
+from ald.data.notes import Note, Words
 from ald.errors import shorten
 
 # Spelling that carries no meaning. Comparison signs do ("<=50K" and ">50K"), and so do a minus before a number, one
@@ -40,19 +41,40 @@ def similar_words(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def similar_levels(columns: Iterable[Column]) -> list[str]:
-    """Warns of levels that are probably one level spelt in several ways."""
-    warnings = []
+def similar_levels(columns: Iterable[Column], counts_of: Callable[[str], IntArray | None]) -> list[str]:
+    """Warns of levels that are probably one level spelt in several ways.
+
+    counts_of: how many rows each row of a column stands for. Where the warning is to count no few people, levels of few
+    are not named.
+    """
+    warnings: list[str] = []
     for column in columns:
         if column.values is not None:
             continue
-        for group in similar_words(column.levels)[:3]:
-            shown = ", ".join(repr(shorten(word)) for word in group[:4])
-            warnings.append(
-                f"levels of {shorten(column.name)!r} differ only by case, space or punctuation: {shown}. "
-                "If they mean the same, unify them before the audit."
-            )
+        groups = similar_words(column.levels)[:3]
+        if groups:
+            rows = _count_levels(column, counts_of(column.name))
+            place = {word: i for i, word in enumerate(column.levels)}
+            warnings += [_similar_note(column.name, [(w, rows[place[w]]) for w in group[:4]]) for group in groups]
     return warnings
+
+
+def _similar_note(name: str, group: Sequence[tuple[str, int]]) -> Note:
+    def tell(people: Words) -> str:
+        shown = [repr(shorten(word)) if people(n) == f"{n:,}" else f"one of {people(n)} people" for word, n in group]
+        return (
+            f"levels of {shorten(name)!r} differ only by case, space or punctuation: {', '.join(shown)}. "
+            "If they mean the same, unify them before the audit."
+        )
+
+    return Note.of(tell)
+
+
+def _count_levels(column: Column, counts: IntArray | None) -> list[int]:
+    """How many people have each level of a column."""
+    people = np.ones(len(column.codes), np.int64) if counts is None else counts
+    found = np.bincount(column.codes, people, minlength=column.n_codes + 1)
+    return [int(n) for n in found[: column.n_codes].tolist()]
 
 
 def constant_block(name: str, outcome: BoolArray) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from ald.data.notes import Note
 from ald.errors import AldError, ColumnError, shorten
 from ald.groups.criterion import (
     CLOSED,
@@ -231,7 +232,7 @@ def merge_in(words: Sequence[str]) -> bool:
 
 def infinite_note(name: str, n: int) -> str:
     """What is said of so many infinite values of a column."""
-    return f"{n:,} infinite values of {shorten(name)!r} count as missing"
+    return Note.of(lambda people: f"{people(n)} infinite values of {shorten(name)!r} count as missing")
 
 
 def from_numbers(name: str, values: AnyArray, kind: str = "numeric", missing: BoolArray | None = None) -> Column:

@@ -11,6 +11,7 @@ import numpy as np
 from ald._core.arrays import BoolArray, ByteArray, IntArray
 from ald.data import checks
 from ald.data.columns import Column, as_word, is_interval_kind
+from ald.data.notes import Note, Words
 from ald.data.roles import Roles
 from ald.data.table import Table
 from ald.errors import ColumnError, SettingError, nearest, shorten
@@ -70,11 +71,16 @@ def known_outcomes(table: Table, names: Sequence[str]) -> tuple[IntArray | None,
 def left_out_note(gone: int, rows: int, names: Sequence[str]) -> str:
     """What is said of rows without an outcome."""
     shown = " or ".join(repr(shorten(name)) for name in names)
-    return (
-        f"{gone:,} of {rows:,} rows {'has' if gone == 1 else 'have'} no value of {shown} and "
-        f"{'was' if gone == 1 else 'were'} left out: if these people differ from the others, this audit does "
-        "not show it. To count them, fill in the missing values."
-    )
+
+    def tell(people: Words) -> str:
+        alone = people(gone) == "1"
+        return (
+            f"{people(gone)} of {rows:,} rows {'has' if alone else 'have'} no value of {shown} and "
+            f"{'was' if alone else 'were'} left out: if these people differ from the others, this audit does "
+            "not show it. To count them, fill in the missing values."
+        )
+
+    return Note.of(tell)
 
 
 def against_note(table: Table, roles: Roles) -> list[str]:

@@ -46,12 +46,15 @@ from ald.notions import Mean
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeSummary:
-    """What is known of an audited attribute: its kind, number of different values and number of missing ones."""
+    """What is known of an audited attribute: its kind, number of different values and number of missing ones.
+
+    missing: None where so few have none, or so few have one, that it is not shown.
+    """
 
     name: str
     kind: str
     distinct: int
-    missing: int
+    missing: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +168,7 @@ def prepare(
         )
     columns, left_out, hints = choose_columns(table, roles, lambda name: counts, total) if search else ([], [], [])
     warnings.extend(hints)
-    warnings.extend(column_warnings(columns, [table[name] for name in roles.outcome_columns]))
+    warnings.extend(column_warnings(columns, [table[name] for name in roles.outcome_columns], lambda name: counts))
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
     factors = [attribute_of(table[name]) for name in roles.given]
     clusters = cluster_numbers(table, roles, people)
@@ -247,14 +250,16 @@ def _amounts(table: Table, roles: Roles, mean: Mean) -> IntArray:
     return unit.integers(column.values)[column.codes]
 
 
-def column_warnings(columns: Sequence[Column], outcomes: Sequence[Column]) -> list[str]:
-    """What is to be said of the columns that are audited."""
+def column_warnings(
+    columns: Sequence[Column], outcomes: Sequence[Column], counts_of: Callable[[str], IntArray | None]
+) -> list[str]:
+    """What is to be said of the columns that are audited. counts_of: how many rows each row of a column stands for."""
     warnings: list[str] = []
     for column in columns:
         warnings.extend(column.notes)
         if column.n_infinite:
             warnings.append(infinite_note(column.name, column.n_infinite))
-    return [*warnings, *checks.similar_levels([*outcomes, *columns])]
+    return [*warnings, *checks.similar_levels([*outcomes, *columns], counts_of)]
 
 
 def summarise(column: Column, counts: IntArray | None) -> AttributeSummary:

@@ -20,6 +20,7 @@ from ald.data.coded import (
     weighted_bincount,
 )
 from ald.data.columns import compact
+from ald.data.notes import Note
 from ald.errors import InputError, shorten
 from ald.groups.criterion import Condition, Criterion, Levels
 
@@ -207,12 +208,22 @@ def check_strata(strata: Strata, data: AuditData) -> list[str]:
         warnings.append(f"given {names} has one stratum only: it changes nothing")
     if alone > _ALONE * total:
         warnings.append(
-            f"given {names} makes {n:,} strata, and {alone:,} of {total:,} people are alone in theirs: they are "
-            "compared with nobody. Fewer factors or coarser ones would let more people count."
+            Note.of(
+                lambda people: (
+                    f"given {names} makes {n:,} strata, and {people(alone)} of {total:,} people are alone "
+                    "in theirs: they are compared with nobody. Fewer factors or coarser ones would let more people "
+                    "count."
+                )
+            )
         )
     elif silent > _SILENT * total:
         warnings.append(
-            f"given {names}, {silent:,} of {total:,} people are in a stratum where everyone has the same outcome: they "
-            "say nothing about differences. Is a factor a consequence of the outcome?"
+            Note.of(
+                lambda people: (
+                    f"given {names}, {people(silent)} of {total:,} people are in a stratum where everyone "
+                    "has the same outcome: they say nothing about differences. Is a factor a consequence of the "
+                    "outcome?"
+                )
+            )
         )
     return warnings

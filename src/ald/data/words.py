@@ -14,6 +14,7 @@ import numpy as np
 
 from ald._core.arrays import FloatArray, IntArray
 from ald.data.columns import MISSING_WORDS, Column, as_word, compact, from_numbers, merge_in, parse_numbers
+from ald.data.notes import Note
 from ald.data.table import Table
 from ald.errors import shorten
 
@@ -155,7 +156,8 @@ def _without_words(column: Column, kept: Collection[str], counts: IntArray | Non
     ]
     if not gone:
         return column
-    note = f"{_absent(column, gone, counts)} were read as missing (kind nominal keeps words)"
+    n, which = _absent(column, gone, counts)
+    note = Note.of(lambda people: f"{people(n)} values of {which} were read as missing (kind nominal keeps words)")
     left = [word for i, word in enumerate(column.levels) if i not in set(gone)]
     translate = np.full(column.n_codes + 1, len(left))
     translate[np.setdiff1d(np.arange(column.n_codes), gone)] = np.arange(len(left))
@@ -163,9 +165,9 @@ def _without_words(column: Column, kept: Collection[str], counts: IntArray | Non
     return replace(column, codes=codes, levels=tuple(left), notes=(*column.notes, note))
 
 
-def _absent(column: Column, gone: Sequence[int], counts: IntArray | None) -> str:
+def _absent(column: Column, gone: Sequence[int], counts: IntArray | None) -> tuple[int, str]:
     """How many rows have one of these words, and which."""
     there = np.isin(column.codes, gone)
     n = int(there.sum() if counts is None else counts[there].sum())
     shown = ", ".join(repr(column.levels[i]) for i in gone)
-    return f"{n:,} values of column {shorten(column.name)!r} ({shown})"
+    return n, f"column {shorten(column.name)!r} ({shown})"

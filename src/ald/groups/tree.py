@@ -250,6 +250,32 @@ class Forest:
             out.append((*inherited[:at], condition, *inherited[at + (old is not None) :]))
         return out
 
+    def without(self, nodes: BoolArray) -> tuple[Forest, IntArray]:
+        """The forest whose trees end above these nodes, and per node the position of the nearest one that is left.
+
+        Both children of a node go, or neither. Roots stay.
+        """
+        gone, nearest = np.zeros(self.n_nodes, bool), np.arange(self.n_nodes)
+        parents = self.parent.tolist()
+        ends = np.zeros(self.n_nodes + 1, bool)
+        ends[self.parent[nodes]] = True  # the last entry answers for -1: roots are nobody's children
+        ends[-1] = False
+        for i, parent in enumerate(parents):
+            if parent >= 0 and (gone[parent] or ends[parent]):
+                gone[i], nearest[i] = True, nearest[parent]
+        kept = np.flatnonzero(~gone)
+        position = np.full(self.n_nodes + 1, -1, dtype=np.int64)
+        position[kept] = np.arange(len(kept))
+        is_leaf = ends[kept]
+        columns = {name: getattr(self, name)[kept] for name in (*_INTEGER_COLUMNS, "statistic", "log_p")}
+        columns |= {name: position[columns[name]] for name in ("parent", "left", "right")}
+        columns |= {name: np.where(is_leaf, -1, columns[name]) for name in ("attribute", "cut")}
+        columns |= {name: np.where(is_leaf, np.nan, columns[name]) for name in ("statistic", "log_p")}
+        starts = np.searchsorted(columns["tree"], columns["tree"])
+        columns["node"] = np.arange(len(kept)) - starts + 1
+        sides = {int(position[i]): both for i, both in self.sides.as_dict().items() if not (gone[i] or ends[i])}
+        return replace(self, **columns, sides=Sides.of(sides)), position[nearest]
+
     def only(self, trees: Set[int]) -> Forest:
         """The forest without the nodes of all other trees; trees keep their numbers."""
         kept = np.flatnonzero(np.isin(self.tree, sorted(trees)))

@@ -50,6 +50,7 @@ class AuditConfig:
     ranking: str = "confidence"
     level: float = 0.05
     adjust: str = "bh"
+    min_group_size: int = 10
     seed: int = 0
     classes: tuple[str, ...] = ()
 

@@ -18,13 +18,15 @@ from ald.errors import SettingError, nearest, shown
 # number, flag. pairs: from columns to words. value: whatever a column holds. object: for Python alone.
 Form = Literal["text", "name", "texts", "names", "whole", "number", "flag", "pairs", "value", "object"]
 Part = Literal["data", "question", "design", "search", "result", "run"]
-Command = Literal["audit", "profile", "watch", "compare", "look"]
+Command = Literal["audit", "profile", "watch", "compare", "look", "verify"]
 
 AUDITS: tuple[Command, ...] = ("audit", "profile")
 # Where groups of an audit are watched.
 WATCHED: tuple[Command, ...] = (*AUDITS, "watch")
 COUNTED: tuple[Command, ...] = (*WATCHED, "compare")
 EVERYWHERE: tuple[Command, ...] = (*COUNTED, "look")
+# Where data is read; of an audit that is done again all else is known.
+READ: tuple[Command, ...] = (*EVERYWHERE, "verify")
 
 SEARCHES = ("default", "leaves", "paper", "none")
 # What a split may be besides the name of a column and two data sets.
@@ -158,26 +160,26 @@ def _is_said(value: Any) -> bool:
 # In the order of `ald.audit`; what an object carries stands behind the parameter that takes the object.
 OPTIONS = (
     Option(key="data", form="object", part="data", commands=(), in_document=False),
-    Option(key="query", form="text", part="data", parameter="data", attribute="query", commands=EVERYWHERE,
+    Option(key="query", form="text", part="data", parameter="data", attribute="query", commands=READ,
            in_document=False, help="SQL query to run where FILE is a SQLite file or the address of a database: "
            "postgresql://... With an Excel file, the name of the sheet."),
-    Option(key="engine", form="text", part="run", parameter="data", attribute="engine", commands=EVERYWHERE,
+    Option(key="engine", form="text", part="run", parameter="data", attribute="engine", commands=READ,
            in_document=False, help="Engine that reads and counts FILE: spark, the address of a Spark master, or dask."),
     Option(key="memory_limit", form="text", part="run", parameter="data", attribute="memory_limit", metavar="SIZE",
-           commands=EVERYWHERE, in_document=False,
+           commands=READ, in_document=False,
            help="Memory to use, such as 4GB. Larger data is first reduced to counts, or kept on disk."),
     Option(key="threads", form="whole", part="run", parameter="data", attribute="threads", least=1,
-           most=1024, why="no machine has more", commands=COUNTED, in_document=False,
+           most=1024, why="no machine has more", commands=(*COUNTED, "verify"), in_document=False,
            help="Number of threads; the result is the same with any number.  [default: all cores]"),
     Option(key="kinds", form="pairs", part="data", parameter="data", attribute="kinds", flag="--kind",
-           metavar="COLUMN=KIND", commands=EVERYWHERE, in_document=False,
+           metavar="COLUMN=KIND", commands=READ, in_document=False,
            help="Kind of a column: numeric, nominal, boolean, ordinal, date or datetime; or its levels in order, as in "
            "'size=S<M<L'."),
     Option(key="attributes_from", form="text", part="data", parameter="data", attribute="attributes_from",
-           metavar="FILE", commands=WATCHED, in_document=False,
+           metavar="FILE", commands=(*WATCHED, "verify"), in_document=False,
            help="File with further attributes, whose rows are matched with those of the data by --on."),
     Option(key="on", form="text", part="data", parameter="data", attribute="on", metavar="COLUMN",
-           commands=WATCHED, in_document=False,
+           commands=(*WATCHED, "verify"), in_document=False,
            help="Column that the data and --attributes-from share."),
     Option(key="outcome", form="texts", part="question", commands=(*WATCHED, "look"),
            help="Column to audit. May be repeated."),
@@ -218,8 +220,8 @@ OPTIONS = (
            help="Largest acceptable |psi|; of an outcome that is a number, in its unit."),
     Option(key="named_groups", form="texts", part="question", default=(), flag="--named-group", metavar="WORDS",
            commands=WATCHED, help="Group to test as well, on all data: 'sex = F and age > 60'. May be repeated."),
-    Option(key="weights", form="name", part="data", attribute="counts", commands=COUNTED, in_document=False,
-           help="Column with the number of people that a row stands for."),
+    Option(key="weights", form="name", part="data", attribute="counts", commands=(*COUNTED, "verify"),
+           in_document=False, help="Column with the number of people that a row stands for."),
     Option(key="survey_weights", form="name", part="design", parameter="weights", attribute="column",
            help="Column of survey weights: rates and tests then describe the population."),
     Option(key="cluster", form="name", part="design",
@@ -250,6 +252,9 @@ OPTIONS = (
            help="A group is listed if its corrected p is at most this."),
     Option(key="adjust", form="text", part="result", default="bh", choices=("bh", "by", "bonferroni", "none"),
            commands=COUNTED, help="Correction for the number of tests: bh, by, bonferroni or none."),
+    Option(key="min_group_size", form="whole", part="result", default=10, least=1, most=1_000_000,
+           why="larger groups expose nobody by their size", commands=EVERYWHERE,
+           help="Show nothing of groups and levels with fewer people than this in them or outside them; 1 shows all."),
     Option(key="seed", form="whole", part="search", default=0, commands=COUNTED,
            help="Seed of all random numbers: same seed, same result."),
     Option(key="progress", form="object", part="run", commands=(), in_document=False),

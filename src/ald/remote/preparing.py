@@ -82,7 +82,7 @@ def prepare_remote(remote: RemoteTable, roles: Roles, cell_names: Sequence[str],
             *remote.notes,
             *against_note(table, roles),
             *hints,
-            *column_warnings(found, [table[name] for name in roles.outcome_columns]),
+            *column_warnings(found, [table[name] for name in roles.outcome_columns], lambda name: marginals[name][1]),
         ),
     )
     return PreparedRemote(blocks=kept.encode(row_coder, remote.cells), layout=layout, summary=summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,18 +71,24 @@ class CurveView:
 
 
 def curve_view(
-    curve: Curve, rate: Rate, condition: Condition, level: float, within: Sequence[Sequence[int]] | None
+    curve: Curve, rate: Rate, condition: Condition, level: float, within: Sequence[Sequence[int] | None] | None
 ) -> CurveView:
     """The curve of one rate, with the cut of a condition; `within` counts those who satisfy the others."""
-    tables = [("everyone", np.array([bin_.counts for bin_ in curve.bins], dtype=np.int64))]
+    tables = [("everyone", [bin_.counts for bin_ in curve.bins], curve)]
     if within is not None:
-        tables.append(("those who satisfy the group's other conditions", np.array(within, dtype=np.int64)))
+        # Bins with too few of them to be shown are no points.
+        shown = [(bin_, counts) for bin_, counts in zip(curve.bins, within, strict=True) if counts is not None]
+        if shown:
+            bins = replace(curve, bins=tuple(bin_ for bin_, _ in shown))
+            tables.append(("those who satisfy the group's other conditions", [counts for _, counts in shown], bins))
     return CurveView(
         attribute=curve.attribute,
         kind=curve.kind,
         rate=rate,
         condition=condition,
-        series=tuple(_series(title, table, curve, rate, condition, level) for title, table in tables),
+        series=tuple(
+            _series(title, np.array(table, dtype=np.int64), of, rate, condition, level) for title, table, of in tables
+        ),
     )
 
 

@@ -60,7 +60,8 @@ def to_html(report: Report) -> str:
             report_header(report),
             element("main", report_content(report), id="content"),
             _footer(report),
-            Markup(f'<script type="application/json" id="audit">{_embed(report)}</script>'),
+            Markup(f'<script type="application/json" id="audit">{_embed(report.document)}</script>'),
+            Markup(f'<script type="application/json" id="provenance">{_embed(report.provenance)}</script>'),
             Markup(f"<script>{script}</script>"),
         ),
         lang="en",
@@ -506,7 +507,7 @@ def _footer(report: Report) -> Markup:
     )  # fmt: skip
 
 
-def _embed(report: Report) -> str:
-    """The document, reduced to what fits on a page; inert inside a script element."""
-    text = json.dumps(report.document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+def _embed(document: dict[str, Any]) -> str:
+    """A document, inert inside a script element."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -18,17 +18,21 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 # Columns of the terminal: for a name, for values, for all; and for an end of a range of numbers or dates.
 _NAME, _VALUES, _WIDTH = 19, 30, 80
 _END = 10
+# Values of words that a look has at most.
+LEVELS = 5
 _GUESSES = "Guessed from names and values: check them."
 
 
-def histogram(counts: Sequence[int]) -> str:
-    """Counts as blocks of up to full height; whatever is not 0 is seen.
+def histogram(counts: Sequence[int | None]) -> str:
+    """Counts as blocks of up to full height; whatever is not 0 is seen, and what is too small to be told is a dot.
 
-    >>> histogram((0, 1, 50, 100))
-    ' ▁▄█'
+    >>> histogram((0, 1, 50, 100, None))
+    ' ▁▄█·'
     """
-    most = max((*counts, 1))
-    return "".join(_BLOCKS[0 if n == 0 else max(1, n * (len(_BLOCKS) - 1) // most)] for n in counts)
+    most = max((*(n for n in counts if n is not None), 1))
+    return "".join(
+        "·" if n is None else _BLOCKS[0 if n == 0 else max(1, n * (len(_BLOCKS) - 1) // most)] for n in counts
+    )
 
 
 def values(column: ColumnLook) -> str:
@@ -36,8 +40,10 @@ def values(column: ColumnLook) -> str:
     if column.histogram:
         low, high = (shorten((end or "").partition(" ")[0], _END) for end in (column.low, column.high))
         pairs = zip(column.histogram[::2], column.histogram[1::2], strict=True)
-        return f"{low} {histogram([sum(pair) for pair in pairs])} {high}"
+        return f"{low} {histogram([_sum_known(pair) for pair in pairs])} {high}"
     shown = [f"{shorten(one.level, 12)} {one.rows:,}" for one in column.levels]
+    if not shown:
+        return f"{column.distinct:,} values of few rows" if column.distinct else ""
     for n in range(len(shown), 0, -1):
         more = column.distinct - n
         text = ", ".join([*shown[:n], f"{more:,} more"] if more else shown[:n])
@@ -46,12 +52,23 @@ def values(column: ColumnLook) -> str:
     return shorten(", ".join(shown[:1]), _VALUES)
 
 
+def _sum_known(counts: Sequence[int | None]) -> int | None:
+    """Their sum; None where nothing is known but that it is small."""
+    known = [n for n in counts if n is not None]
+    return sum(known) if len(known) == len(counts) or any(known) else None
+
+
 def sections(look: Look) -> tuple[Section, ...]:
     """Everything that is shown of a look."""
     parts = [f"{one.part.replace('_', ' ')}: {one.column!r} ({one.reason})" for one in look.parts]
     left_out = [f"{one.name!r}: {one.reason}" for one in look.left_out]
     found = [
-        Section(key="columns", title=f"{look.rows:,} rows, {len(look.columns):,} columns", table=_columns(look)),
+        Section(
+            key="columns",
+            title=f"{look.rows:,} rows, {len(look.columns):,} columns",
+            paragraphs=_say_hidden(look),
+            table=_columns(look),
+        ),
         Section(key="parts", title="What the columns may be", paragraphs=(*parts, _GUESSES)) if parts else None,
         Section(key="left-out", title="An audit leaves out", paragraphs=tuple(left_out)) if left_out else None,
         Section(key="warnings", title="Warnings", paragraphs=look.warnings) if look.warnings else None,
@@ -114,9 +131,30 @@ def _row(column: ColumnLook) -> tuple[Entry, ...]:
         Entry(text=shorten(column.name, _NAME), value=column.name),
         Entry(text=column.kind, value=column.kind),
         Entry(text=f"{column.distinct:,}", value=column.distinct),
-        Entry(text=percent(column.missing_share) if column.missing else "", value=column.missing_share),
+        Entry(text=_missing(column), value=column.missing_share),
         Entry(text=shorten(values(column), _VALUES), value=column.low),
     )
+
+
+def _say_hidden(look: Look) -> tuple[str, ...]:
+    """That numbers of few rows are not told, where there are such."""
+    gone = any(
+        column.missing is None or None in column.histogram or (not column.histogram and _is_short(column))
+        for column in look.columns
+    )
+    told = f"Values of fewer than {look.min_group_size:,} rows, and such numbers, are not shown (min_group_size)."
+    return (told,) if gone and look.min_group_size > 1 else ()
+
+
+def _is_short(column: ColumnLook) -> bool:
+    """Whether values are missing from the most frequent ones."""
+    return len(column.levels) < min(column.distinct, LEVELS)
+
+
+def _missing(column: ColumnLook) -> str:
+    if column.missing_share is None:
+        return "few"
+    return percent(column.missing_share) if column.missing else ""
 
 
 def _fitting(look: Look) -> Section | None:

@@ -225,6 +225,7 @@ class Report:
     footnote: what is to be said of the intervals in these tables, if anything.
     facts, warnings: what was done, and what to beware of, in lines for formats without sections.
     profile: what a law asks for; `sections` has it too.
+    provenance: where the report is from, for machines: title, notes, date, file, its SHA-256, and versions.
     """
 
     subject: str = "audit"
@@ -252,6 +253,7 @@ class Report:
     warnings: tuple[str, ...]
     profile: tuple[Section, ...]
     limitation: str
+    provenance: dict[str, Any] = field(default_factory=dict, compare=False)
     # What takes counting or much memory is made when a format asks for it.
     _cards: Callable[[], tuple[Card, ...]] = field(repr=False, compare=False)
     _sections: Callable[[], tuple[Section, ...]] = field(repr=False, compare=False)

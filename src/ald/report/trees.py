@@ -24,7 +24,7 @@ class TreeNode:
     """A node: its people, their disparity against all others of the tree, and how it splits.
 
     `parent` and `children` are positions in the tree's nodes. `branch` says which values lead here from the parent, and
-    `short_branch` the same where there is no room for many levels.
+    `short_branch` the same where there is no room for many levels. `below`: how many nodes the tree has below this one.
     """
 
     id: int
@@ -47,6 +47,8 @@ class TreeNode:
 class Tree:
     """A search tree in preorder, grown for these rates. Its number counts from 0, as in the document.
 
+    Nodes with too few people to be shown are not among its nodes, nor what stands beside and below them.
+
     `on_search`: its people are those on whom it was grown, and not those who tested.
     """
 
@@ -63,20 +65,18 @@ class Tree:
         return "Numbers are of the people who were kept for the tests, by the conditions that lead to a node."
 
     def path(self, node: int) -> tuple[int, ...]:
-        """The positions from the root to the node with this id."""
-        at = node - 1
-        out = []
-        while at >= 0:
-            out.append(at)
-            at = self.nodes[at].parent
-        return tuple(reversed(out))
+        """The positions from the root to the node with this id, as far as they are shown."""
+        return tuple(i for i, each in enumerate(self.nodes) if each.id <= node <= each.id + each.below)
 
 
 def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | None = None) -> Tree:
     """One tree of the forest, its disparities measured by the notion, among these people or those of the search."""
     at = np.flatnonzero(forest.tree == number)
     base, n = int(at[0]), len(at)
-    counts = forest.counts[at] if people is None else np.array(people.counts, dtype=np.int64)
+    cells = forest.counts.shape[1]
+    known = [] if people is None else [(0,) * cells if row is None else row for row in people.counts]
+    counts = forest.counts[at] if people is None else np.array(known, dtype=np.int64)
+    is_small = [False] * n if people is None else [row is None for row in people.counts]
     rates = RateCounter(notion.rates, counts.shape[1])
     outside = counts[0] - counts
     inside_rates, outside_rates = rates.values(counts), rates.values(outside)
@@ -95,24 +95,30 @@ def tree_of(forest: Forest, number: int, notion: Notion, people: TreePeople | No
     for i in range(n - 1, 0, -1):
         below[parent[i]] += below[i] + 1
     sizes = rates.people(counts)
+    ends = [attribute[i] < 0 or is_small[left[i]] or is_small[right[i]] for i in range(n)]
+    gone = [False] * n
+    for i in range(1, n):
+        gone[i] = gone[parent[i]] or ends[parent[i]]
+    place = np.cumsum([not each for each in gone]).tolist()  # one more than the position among those that are shown
     nodes = tuple(
         TreeNode(
             id=i + 1,
-            parent=max(parent[i], -1),
-            children=(left[i], right[i]) if attribute[i] >= 0 else (),
+            parent=place[parent[i]] - 1 if i else -1,
+            children=() if ends[i] else (place[left[i]] - 1, place[right[i]] - 1),
             depth=depth[i],
             n=int(sizes[i]),
             share=float(sizes[i] / max(int(sizes[0]), 1)),
             psi=round_reported(psi[i]),
             rates=tuple(round_reported(value) for value in inside_rates[:, i].tolist()),
             rates_outside=tuple(round_reported(value) for value in outside_rates[:, i].tolist()),
-            attribute=forest.attributes[attribute[i]].name if attribute[i] >= 0 else "",
-            log_p=round_reported(log_p[i]),
+            attribute="" if ends[i] else forest.attributes[attribute[i]].name,
+            log_p=None if ends[i] else round_reported(log_p[i]),
             branch=branch[i],
             short_branch=short[i],
             below=below[i],
         )
         for i in range(n)
+        if not gone[i]
     )
     return Tree(number=number, notion=notion, nodes=nodes, on_search=people is None)
 

@@ -21,6 +21,7 @@ from ald.results.finding import Finding
 from ald.results.gaps import Gap, Gaps
 from ald.results.ledger import Ledger
 from ald.results.mode import Mode
+from ald.results.privacy import NOTHING_HIDDEN, Hidden
 from ald.results.reported import Reported
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Audit(Reported):
     named_groups: those that the user named, in the order given, whatever was found of them.
     candidates: every group that was tested, in ranked order.
     significant: the places of all significant groups among the candidates, the listed ones first.
+    hidden: how much of this is not shown, because fewer than `min_group_size` people are in it or outside it.
     config, data_summary: what was asked, and what was audited (with columns left out and warnings).
     gaps: every attribute's own gap, each level against the rest, on all data; a family of its own.
     mode: whether people were split, or everyone was searched and tested.
@@ -61,6 +63,7 @@ class Audit(Reported):
     detectable: tuple[Detectable, ...]
     p_any: float
     significant: tuple[int, ...]
+    hidden: Hidden = NOTHING_HIDDEN
     input_name: str | None = None
     input_sha256: str | None = None
     profile: Profile | None = None
@@ -108,15 +111,15 @@ class Audit(Reported):
 
     @property
     def n_candidates(self) -> int:
-        """How many groups the search proposed."""
+        """How many groups the search proposed, without hidden ones."""
         return len(self._candidates)
 
     @property
     def n_tested(self) -> int:
-        """How many of them could be tested."""
+        """How many groups could be tested, hidden ones included."""
         if isinstance(self._candidates, Results):
             return self._candidates.split.tested
-        return sum(finding.p_adjusted is not None for finding in self._candidates)
+        return self.hidden.tested + sum(finding.p_adjusted is not None for finding in self._candidates)
 
     @property
     def notion(self) -> Notion:

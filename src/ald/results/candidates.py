@@ -20,6 +20,7 @@ from ald.options import AuditConfig
 from ald.results import finer
 from ald.results.finding import Also, Finding, Finer, StratumResult, finding
 from ald.results.halving import Answer, Halving, overlaps
+from ald.results.privacy import rows_of_people, too_few
 from ald.statistics.basics import round_reported
 
 # Strata shown per finding: those with the largest weights.
@@ -40,7 +41,7 @@ class Results(Sequence[Finding]):
     searched: dict[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.split.scores.log_p)
+        return len(self.split.order)
 
     def __getitem__(self, i: Any) -> Any:
         return self.findings([i])[0]
@@ -90,6 +91,7 @@ class Results(Sequence[Finding]):
         also = tuple(
             Also(criterion=decode(other, self.attributes), size=size, overlap=overlap)
             for other, size, overlap in self._also[number].get(own, ())
+            if not too_few(size, answer.d2.total - size, self._least)
         )
         trees_before = sum(before.forest.n_trees for before in self.split.answers[:number])
         before = criteria[:own] if self.config.explores else ()
@@ -109,10 +111,19 @@ class Results(Sequence[Finding]):
             also=also,
             stability=self.stability.get(i),
             size_elsewhere=self.searched.get(i),
-            given_groups=tuple(decode(criterion, self.attributes) for criterion in before),
+            given_groups=tuple(
+                decode(criterion, self.attributes)
+                for at, criterion in enumerate(before)
+                if self.split.small is None or not self.split.small[i - own + at]
+            ),
             finer=self._finer.get(i, ()),
             **details,
         )
+
+    @cached_property
+    def _least(self) -> int:
+        """So many rows are enough people to be shown."""
+        return rows_of_people(self.config.min_group_size, self.split.d2)
 
     @cached_property
     def _listed(self) -> frozenset[int]:
@@ -164,7 +175,10 @@ def design_details(
         outside = others(member, data, config.reference_kind)
         rates = RateCounter(notion.rates, data.n_cells)
         with_all = config.reference_kind == "all"
-        out["strata"] = _strata(member, outside, data, rates, notion, strata, before, with_all=with_all)
+        least = rows_of_people(config.min_group_size, data)
+        out["strata"], out["strata_hidden"] = _strata(
+            member, outside, data, rates, notion, strata, before, with_all=with_all, least=least
+        )
     return out
 
 
@@ -178,8 +192,9 @@ def _strata(
     before: IntArray | None,
     *,
     with_all: bool,
-) -> tuple[StratumResult, ...]:
-    """The group in every stratum, those of the largest weight, in the strata's order.
+    least: int,
+) -> tuple[tuple[StratumResult, ...], int]:
+    """The group in every stratum, those of the largest weight, in the strata's order; and how many are too small.
 
     Within a stratum, people are compared with those who are alike in the groups `before` this one.
     """
@@ -209,13 +224,15 @@ def _strata(
         weight = weight.reshape(len(weight), -1, n_before).sum(axis=-1)
         weight = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
     shares = weight / max(float(weight.sum()), 1e-300)
-    largest = np.argsort(-shares, kind="stable")[:STRATA_SHOWN]
+    small = too_few(*sizes, least)
+    order = np.argsort(-shares, kind="stable")
+    largest = order[~small[order]][:STRATA_SHOWN]
     shown = np.sort(largest[(sizes[0] + sizes[1])[largest] > 0])
 
     def by_rate(values: Any) -> dict[str, float | None]:
         return {rate.key: round_reported(float(value)) for rate, value in zip(notion.rates, values, strict=True)}
 
-    return tuple(
+    found = tuple(
         StratumResult(
             criterion=strata.criterion(s),
             size=int(sizes[0][s]),
@@ -227,6 +244,7 @@ def _strata(
         )
         for s in shown.tolist()
     )
+    return found, int(small.sum())
 
 
 def _mean(rates: FloatArray, weight: FloatArray, n: int) -> FloatArray:

@@ -67,6 +67,7 @@ COMPARISON: dict[str, Any] = {
     "confidence": SHARE,
     "overall": {"*": [_NUMBER]},
     "significant": PEOPLE,
+    "hidden": PEOPLE,
     "groups": [_CHANGED],
     "tested": [_CHANGED],
 }
@@ -166,7 +167,8 @@ class Comparison(Reported):
     config, data_summary: what was asked, with the first model as the prediction, and what was compared. second: the
     column of the second model. overall: each rate of the first and the second model among everyone.
     confidence: of the intervals, which allows for the significant groups having been picked from those tested.
-    n_significant: how many of the tested groups are significant, listed or not.
+    n_significant: how many of the tested groups are significant, listed or not. hidden: how many tested groups are not
+    shown, because fewer than `min_group_size` people are in them or outside them; corrections count them.
     input_name, input_sha256: of the file that was compared; None for other data, and of one read from JSON.
     """
 
@@ -181,6 +183,7 @@ class Comparison(Reported):
     groups: tuple[ChangedGroup, ...]
     tested: tuple[ChangedGroup, ...]
     n_significant: int
+    hidden: int = 0
     input_name: str | None = None
     input_sha256: str | None = None
 
@@ -198,6 +201,11 @@ class Comparison(Reported):
         return self.config.notions[0]
 
     @property
+    def n_tested(self) -> int:
+        """How many groups were tested, hidden ones included."""
+        return len(self.tested) + self.hidden
+
+    @property
     def level(self) -> float:
         return self.config.level
 
@@ -205,7 +213,7 @@ class Comparison(Reported):
         n = len(self.groups)
         return (
             f"<Comparison for {visible(self.notion.name)}: {n} group{'' if n == 1 else 's'} listed of "
-            f"{len(self.tested):,} tested. print(comparison) shows them, comparison.save('comparison.html') writes the "
+            f"{self.n_tested:,} tested. print(comparison) shows them, comparison.save('comparison.html') writes the "
             "report; see .groups, .to_json()>"
         )
 
@@ -225,6 +233,7 @@ class Comparison(Reported):
             "confidence": round_reported(self.confidence),
             "overall": {key: [round_reported(value) for value in pair] for key, pair in self.overall.items()},
             "significant": self.n_significant,
+            "hidden": self.hidden,
             "groups": [group.to_dict() for group in self.groups],
             "tested": [group.to_dict() for group in self.tested],
         }
@@ -251,6 +260,7 @@ class Comparison(Reported):
                 groups=tuple(ChangedGroup.from_dict(entry) for entry in document["groups"]),
                 tested=tuple(ChangedGroup.from_dict(entry) for entry in document["tested"]),
                 n_significant=document["significant"],
+                hidden=document["hidden"],
             )
 
 

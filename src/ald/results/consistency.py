@@ -12,7 +12,7 @@ from ald.notions import AMOUNT_CELLS, MOST_DECIMALS
 from ald.results.shapes import PEOPLE, SHARE, check_shape
 from ald.results.spreads import SHARES
 
-_SIDE = {"people": PEOPLE, "score": (SHARE, NoneType), "truth": (SHARE, NoneType)}
+_SIDE = {"people": (PEOPLE, NoneType), "score": (SHARE, NoneType), "truth": (SHARE, NoneType)}
 _AREA = {"value": (SHARE, NoneType), "interval": [(SHARE, NoneType)]}
 RELIABILITY = {
     "bands": [{"first": SHARE, "last": SHARE, "inside": _SIDE, "outside": _SIDE}],
@@ -70,6 +70,7 @@ def _check_added(document: dict[str, Any]) -> bool:
     listed = [bin_["counts"] for curve in details["curves"] for bin_ in curve["bins"]]
     listed += [counts for group in details["dropped"] for entry in group for counts in entry["within"]]
     listed += [*forest["counts"], *(cells for tree in details.get("trees", ()) for cells in tree["counts"])]
+    listed = [cells for cells in listed if cells is not None]
     if of_amounts:
         whole = all(tuple(cells) == AMOUNT_CELLS for cells in named)
         whole &= all(len(cells) == len(AMOUNT_CELLS) for cells in listed)
@@ -186,10 +187,12 @@ def _check_details(document: dict[str, Any]) -> None:
     for group, entries in zip(document["groups"], dropped, strict=False):
         used = [condition["attribute"] for condition in group["conditions"]]
         whole &= all((name, group["outcome"]) in curves for name in used)
-        whole &= [entry["attribute"] for entry in entries] == (used if len(used) > 1 else [])
+        shown = [entry["attribute"] for entry in entries]
+        whole &= shown == [name for name in used if name in shown] and (len(used) > 1 or not shown)
         for entry in entries:
             bins = curves.get((entry["attribute"], group["outcome"]), {"bins": ()})["bins"]
-            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in entry["within"])
+            within = [counts for counts in entry["within"] if counts is not None]
+            whole &= len(entry["within"]) == len(bins) and all(len(counts) == n_cells for counts in within)
             whole &= is_interval(entry["interval"]) and set(entry["rates_inside"]) == set(group["rates_inside"])
             whole &= set(entry["rates_outside"]) == set(group["rates_outside"])
     spreads = document["details"].get("spreads", ())
@@ -201,7 +204,9 @@ def _check_details(document: dict[str, Any]) -> None:
     whole &= _fits_beside(document)
     nodes = Counter(document["forest"]["tree"]) if "forest" in document else Counter()
     for tree in document["details"].get("trees", ()):
-        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in tree["counts"])
+        known = [cells for cells in tree["counts"] if cells is not None]
+        whole &= len(tree["counts"]) == nodes[tree["tree"]] and all(len(cells) == n_cells for cells in known)
+        whole &= bool(known) and tree["counts"][0] is not None
     if not whole:
         raise InputError("this audit document is damaged: its `details` do not fit its groups")
 
@@ -220,7 +225,7 @@ def _check_profile(document: dict[str, Any]) -> None:
     """Raises where the counts of the profile cannot be right."""
     profile = document["profile"] or {"columns": {}, "tables": []}
     for table in profile["tables"]:
-        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"]) and table["unknown"] >= 0
+        whole = bool(table["roles"]) and set(table["roles"]) <= set(profile["columns"])
         for category in table["categories"]:
             whole &= len(category["names"]) == len(table["roles"])
             whole &= 0 <= category["selected"] <= category["people"] > 0

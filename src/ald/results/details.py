@@ -25,6 +25,7 @@ from ald.groups.tree import CodedCriterion, Forest
 from ald.groups.wording import readable_condition
 from ald.notions import Notion, RateCounter
 from ald.results.beside import Alike, Beside, Sides, alike, gaps_within, together
+from ald.results.privacy import too_few
 from ald.results.reliability import Reliability, reliability_of
 from ald.results.spreads import Spread, spread_of
 from ald.statistics.basics import round_reported
@@ -39,7 +40,8 @@ class Bin:
     """A piece of an attribute with its people per confusion cell.
 
     Numbers and dates: the `first` and `last` value that occur in it. Levels: their names, of a run of ordered levels
-    the first and the last, and none for the rest of many; `n_levels` is their number. The level None is "missing".
+    the first and the last, and none for the rest of many or for several that too few people have; `n_levels` is their
+    number. The level None is "missing".
     """
 
     counts: tuple[int, ...]
@@ -51,19 +53,24 @@ class Bin:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The people of D2 along one attribute: numbers in bins of about equal size, levels as they are."""
+    """The people of D2 along one attribute: numbers in bins of about equal size, levels as they are.
+
+    without_missing: people without a value are too few to be shown.
+    """
 
     attribute: str
     kind: str
     bins: tuple[Bin, ...]
     outcome: str | None = None
+    without_missing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
     """A listed group without its condition on one attribute, compared as the group is; the interval is for it alone.
 
-    `within`: those who satisfy the other conditions, along this attribute, in the bins of its curve.
+    `within`: those who satisfy the other conditions, along this attribute, in the bins of its curve; None for a bin
+    with too few of them to be shown.
     """
 
     attribute: str
@@ -74,24 +81,28 @@ class Dropped:
     rates_outside: dict[str, float | None]
     interval: tuple[float | None, float | None]
     undefined: str
-    within: tuple[tuple[int, ...], ...]
+    within: tuple[tuple[int, ...] | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreePeople:
-    """The people of D2 in every node of a search tree, per confusion cell, by the conditions that lead there."""
+    """The people of D2 in every node of a search tree, per confusion cell, by the conditions that lead there.
+
+    None for a node with too few people in it or outside it to be shown.
+    """
 
     tree: int
-    counts: tuple[tuple[int, ...], ...]
+    counts: tuple[tuple[int, ...] | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
     """Curves of the attributes that listed groups use, and per listed group what dropping each condition does.
 
-    A group of one condition has nothing to drop: without it, it is everyone. `trees`: the trees that listed groups came
-    from, as D2 sees them. `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth. `beside`:
-    per listed group its gap among people who are alike otherwise; None where it is not compared with everyone else.
+    A group of one condition has nothing to drop: without it, it is everyone. Where all but a few people are left
+    without a condition, that is not shown. `trees`: the trees that listed groups came from, as D2 sees them.
+    `spreads`: of amounts, per listed group. `reliabilities`: of scores with a truth. `beside`: per listed group its
+    gap among people who are alike otherwise; None where it is not compared with everyone else.
     """
 
     curves: tuple[Curve, ...] = ()
@@ -127,6 +138,7 @@ class Details:
                 attribute=curve["attribute"],
                 kind=curve["kind"],
                 outcome=curve["outcome"],
+                without_missing=curve["without_missing"],
                 bins=tuple(
                     Bin(**bin_ | {"counts": tuple(bin_["counts"]), "levels": tuple(bin_["levels"])})
                     for bin_ in curve["bins"]
@@ -136,24 +148,21 @@ class Details:
         )
         dropped = tuple(
             tuple(
-                Dropped(
-                    **one
-                    | {"interval": tuple(one["interval"]), "within": tuple(tuple(counts) for counts in one["within"])}
-                )
-                for one in group
+                Dropped(**one | {"interval": tuple(one["interval"]), "within": _tuples(one["within"])}) for one in group
             )
             for group in entry["dropped"]
         )
-        trees = tuple(
-            TreePeople(tree=tree["tree"], counts=tuple(tuple(cells) for cells in tree["counts"]))
-            for tree in entry.get("trees", ())
-        )
+        trees = tuple(TreePeople(tree=tree["tree"], counts=_tuples(tree["counts"])) for tree in entry.get("trees", ()))
         spreads = tuple(Spread.from_dict(spread) for spread in entry.get("spreads", ()))
         reliabilities = tuple(Reliability.from_dict(one) for one in entry.get("reliabilities", ()))
         beside = tuple(None if one is None else Beside.from_dict(one) for one in entry["beside"])
         return cls(
             curves=curves, dropped=dropped, trees=trees, spreads=spreads, reliabilities=reliabilities, beside=beside
         )
+
+
+def _tuples(rows: Sequence[Sequence[int] | None]) -> tuple[tuple[int, ...] | None, ...]:
+    return tuple(None if row is None else tuple(row) for row in rows)
 
 
 class People(Protocol):
@@ -264,8 +273,11 @@ class Subject:
         return [(c.attribute, tuple(other for other in self.criterion if other != c)) for c in named]
 
 
-def details(subjects: Sequence[Subject], terms: Terms) -> Details:
-    """Curves and dropped conditions of these groups, counted on D2; curves of surveys count people by their weights."""
+def details(subjects: Sequence[Subject], terms: Terms, least: int = 1) -> Details:
+    """Curves and dropped conditions of these groups, counted on D2; curves of surveys count people by their weights.
+
+    least: parts with fewer people in them or outside them are not shown.
+    """
     curves: list[Curve] = []
     dropped: dict[int, tuple[Dropped, ...]] = {}
     beside: dict[int, Beside | None] = {}
@@ -274,12 +286,13 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         people = next(iter(here.values())).people
         used = sorted({condition.attribute for subject in here.values() for condition in subject.criterion})
         count = RateCounter(next(iter(here.values())).notion.rates, 0).people
-        lines = {a: _Line(people.attributes[a], people.along(a), count) for a in used}
+        lines = {a: _Line(people.attributes[a], people.along(a), count, least) for a in used}
         curves += [line.curve(outcome) for line in lines.values()]
         for i, subject in here.items():
-            dropped[i] = tuple(_describe_dropped(subject, people, *part, terms, lines) for part in subject.parts)
+            found = [_describe_dropped(subject, people, *part, terms, lines) for part in subject.parts]
+            dropped[i] = tuple(one for one in found if one is not None)
         held = dict.fromkeys(a for subject in here.values() for a in subject.others or ())
-        lines |= {a: _Line(people.attributes[a], people.along(a), count) for a in held if a not in lines}
+        lines |= {a: _Line(people.attributes[a], people.along(a), count, least) for a in held if a not in lines}
         for i, subject in here.items():
             beside[i] = None if subject.others is None else _hold_beside(subject, lines, terms.level)
     spreads = [subject.people.spread(subject.criterion, terms.reference) for subject in subjects]
@@ -288,7 +301,7 @@ def details(subjects: Sequence[Subject], terms: Terms) -> Details:
         curves=tuple(curves),
         dropped=tuple(dropped[i] for i in range(len(subjects))),
         spreads=tuple(spread for spread in spreads if spread is not None),
-        reliabilities=tuple(one for one in told if one is not None),
+        reliabilities=tuple(one.without_few(least) for one in told if one is not None),
         beside=tuple(beside[i] for i in range(len(subjects))),
     )
 
@@ -329,25 +342,38 @@ def _hold_beside(subject: Subject, lines: Mapping[int, _Line], level: float) -> 
     )
 
 
-def people_of_trees(forest: Forest, numbers: Sequence[int], people: People, first: int = 0) -> tuple[TreePeople, ...]:
-    """Some trees of a forest, counted on D2. first: the number that the forest's first tree has in the audit."""
+def people_of_trees(
+    forest: Forest, numbers: Sequence[int], people: People, first: int = 0, *, rates: RateCounter, least: int = 1
+) -> tuple[TreePeople, ...]:
+    """Some trees of a forest, counted on D2. first: the number that the forest's first tree has in the audit.
+
+    rates: say how many people counts are. least: nodes with fewer people in them or outside them are not shown.
+    """
     numbers = sorted(set(numbers))
     criteria = forest.criteria([attribute.size for attribute in people.attributes])
     nodes = [np.flatnonzero(forest.tree == number).tolist() for number in numbers]
-    counts = people.members([criteria[i] for at in nodes for i in at]).tolist()
+    table = people.members([criteria[i] for at in nodes for i in at])
     ends = np.cumsum([0, *map(len, nodes)]).tolist()
-    return tuple(
-        TreePeople(tree=first + number, counts=tuple(tuple(cells) for cells in counts[start:end]))
-        for number, start, end in zip(numbers, ends[:-1], ends[1:], strict=True)
-    )
+    out = []
+    for number, start, end in zip(numbers, ends[:-1], ends[1:], strict=True):
+        size = rates.people(table[start:end])
+        small = too_few(size, size[:1] - size, least)
+        counts = [None if few else tuple(cells) for few, cells in zip(small, table[start:end].tolist(), strict=True)]
+        out.append(TreePeople(tree=first + number, counts=tuple(counts)))
+    return tuple(out)
 
 
 class _Line:
     """One attribute in the bins of a coarse view, and which of its bins are shown together."""
 
-    def __init__(self, attribute: Attribute, people: IntArray, count: Callable[[IntArray], IntArray]) -> None:
-        """people: everyone per code (the last one: missing) and cell; count: how many people counts per cell are."""
-        self.count = count
+    def __init__(
+        self, attribute: Attribute, people: IntArray, count: Callable[[IntArray], IntArray], least: int = 1
+    ) -> None:
+        """people: everyone per code (the last one: missing) and cell; count: how many people counts per cell are.
+
+        least: no bin has fewer people.
+        """
+        self.count, self.least = count, least
         by_code = count(people)
         codes = np.flatnonzero(by_code)
         data = AuditData(
@@ -372,29 +398,66 @@ class _Line:
         return out
 
     def _pieces(self) -> list[IntArray]:
-        """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs."""
+        """The bins that are shown, each as the numbers of the coarse bins in it; "missing" comes last, if it occurs.
+
+        Where bins are small, neighbours are taken together, and of levels without an order all small ones.
+        """
         n, people = self.column.n, self.count(self.table)
         missing = [np.array([n])] if people[n] else []
         bins = np.arange(n)
-        if not self.column.nominal or n <= LEVELS:
-            return [*(bins[[b]] for b in bins.tolist() if people[b]), *missing]
-        order = np.argsort(-people[:n], kind="stable")
-        return [*(bins[[b]] for b in np.sort(order[:LEVELS]).tolist()), np.sort(order[LEVELS:]), *missing]
+        if self.column.nominal:
+            return self._levels(people)
+        pieces = [bins[[b]] for b in bins.tolist() if people[b]]
+        merged: list[IntArray] = []
+        for piece in pieces:
+            if merged and people[merged[-1]].sum() < self.least:
+                merged[-1] = np.append(merged[-1], piece)
+            else:
+                merged.append(piece)
+        if len(merged) > 1 and people[merged[-1]].sum() < self.least:
+            merged[-2:] = [np.concatenate(merged[-2:])]
+        kept = missing if people[n] >= self.least else []
+        shown = [*merged, *kept]
+        total = int(people.sum())
+        return [p for p in shown if not too_few(int(people[p].sum()), total - int(people[p].sum()), self.least)]
+
+    def _levels(self, people: IntArray) -> list[IntArray]:
+        """Levels without an order: those of the most people one by one, and all others together."""
+        n = self.column.n
+        present = [np.array([b]) for b in range(n) if people[b]] if n <= LEVELS else []
+        rest: list[int] = []
+        if n > LEVELS:
+            order = np.argsort(-people[:n], kind="stable")
+            present, rest = [np.array([b]) for b in np.sort(order[:LEVELS]).tolist()], order[LEVELS:].tolist()
+        missing = [n] if people[n] else []
+        small = [int(p[0]) for p in present if people[p[0]] < self.least]
+        together = sorted([*rest, *small, *(b for b in missing if people[b] < self.least)])
+        alone = [p for p in present if people[p[0]] >= self.least]
+        while alone and 0 < people[together].sum() < self.least:
+            least = min(alone, key=lambda p: int(people[p[0]]))
+            alone = [p for p in alone if p is not least]
+            together = sorted([*together, int(least[0])])
+        kept = [np.array([b]) for b in missing if people[b] >= self.least]
+        return [*alone, *([np.array(together)] if together else []), *kept]
 
     def curve(self, outcome: str | None) -> Curve:
         """Everyone along the attribute."""
         bins = tuple(self._bin(piece, self.present) for piece in self.pieces)
-        return Curve(attribute=self.attribute.name, kind=self.attribute.kind, bins=bins, outcome=outcome)
+        n = self.column.n
+        unseen = bool(self.count(self.table)[n]) and not any(n in piece for piece in self.pieces)
+        return Curve(
+            attribute=self.attribute.name, kind=self.attribute.kind, bins=bins, outcome=outcome, without_missing=unseen
+        )
 
     def _bin(self, piece: IntArray, present: IntArray) -> Bin:
         counts, start = _sum_cells(self.table, piece), int(piece[0])
-        if start == self.column.n:
+        if start == self.column.n and len(piece) == 1:
             return Bin(counts=counts, levels=(None,), n_levels=1)
         levels, values = self.attribute.levels, self.attribute.values
         if self.column.nominal:
             names = (levels[int(self.column.levels[start])],) if len(piece) == 1 else ()
             return Bin(counts=counts, levels=names, n_levels=len(piece))
-        from_, to = np.searchsorted(present, self.column.edges[[start, start + 1]]).tolist()
+        from_, to = np.searchsorted(present, self.column.edges[[start, int(piece[-1]) + 1]]).tolist()
         first, last = int(present[from_]), int(present[to - 1])
         if values is not None:
             return Bin(counts=counts, first=float(values[first]), last=float(values[last]))
@@ -416,10 +479,14 @@ class _Line:
             return " to ".join(ends)
         return " to ".join(level or "missing" for level in bin_.levels) or f"{bin_.n_levels:,} others"
 
-    def within(self, people: IntArray) -> tuple[tuple[int, ...], ...]:
+    def within(self, people: IntArray) -> tuple[tuple[int, ...] | None, ...]:
         """Some people, given per code and cell, per bin and cell."""
-        table = self._bin_people(people)
-        return tuple(_sum_cells(table, piece) for piece in self.pieces)
+        table, total = self._bin_people(people), int(self.count(self.table).sum())
+        sizes = [int(self.count(table)[piece].sum()) for piece in self.pieces]
+        return tuple(
+            None if too_few(size, total - size, self.least) else _sum_cells(table, piece)
+            for size, piece in zip(sizes, self.pieces, strict=True)
+        )
 
 
 def _sum_cells(table: IntArray, piece: IntArray) -> tuple[int, ...]:
@@ -428,8 +495,12 @@ def _sum_cells(table: IntArray, piece: IntArray) -> tuple[int, ...]:
 
 def _describe_dropped(
     subject: Subject, people: People, attribute: int, others: CodedCriterion, terms: Terms, lines: Mapping[int, _Line]
-) -> Dropped:
+) -> Dropped | None:
+    """The group without one of its conditions; None where all but a few people are left."""
     assessment = subject.people.assess(others, subject.before, subject.notion, replace(terms, exact=True))
+    inside, outside = (assessment.counter.people(side)[0] for side in (assessment.inside, assessment.outside))
+    if too_few(inside, outside, lines[attribute].least):
+        return None
     intervals = assessment.intervals(terms.level)
     return Dropped(
         attribute=people.attributes[attribute].name,

@@ -26,12 +26,15 @@ from ald.results.finding import Finding
 from ald.results.gaps import Gaps
 from ald.results.ledger import LEDGER, Ledger
 from ald.results.mode import Mode
+from ald.results.privacy import Hidden
 from ald.results.shapes import ADDED, COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
 
 SCHEMA = 1
+# Candidates in the document inside a page; a report of thousands would be megabytes.
+CANDIDATES = 200
 # The lists of findings.
 _FINDINGS = ("giveaways", "groups", "named_groups", "candidates")
 
@@ -141,7 +144,7 @@ _SHUFFLED = {
     "found": PEOPLE,
     "descriptions": [{"criterion": str, "conditions": _CONDITIONS, "halves": PEOPLE}],
 }
-_TREE = {"tree": PEOPLE, "counts": [[ADDED]]}
+_TREE = {"tree": ADDED, "counts": [([ADDED], NoneType)]}
 HALVES: dict[str, Any] = {
     "rows_search": PEOPLE,
     "rows_assess": PEOPLE,
@@ -176,7 +179,7 @@ DATA: dict[str, Any] = {
     "rows": PEOPLE,
     "outcomes": [{"name": str, "negative": str, "positive": str}],
     "cells": {"*": ADDED},
-    "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": PEOPLE}],
+    "attributes": [{"name": str, "kind": str, "distinct": PEOPLE, "missing": _COUNT}],
     "left_out": [{"name": str, "reason": str}],
     "warnings": [str],
     **dict.fromkeys(("clusters", "strata"), _COUNT),
@@ -197,6 +200,7 @@ DOCUMENT: dict[str, Any] = {
         "interval_level": SHARE,
         "shortened": {"*": PEOPLE},
         "absent": str,
+        "hidden": PEOPLE,
         "rows": [_GAP],
     },
     "details": {
@@ -205,6 +209,7 @@ DOCUMENT: dict[str, Any] = {
                 "attribute": str,
                 "kind": str,
                 "outcome": _TEXT,
+                "without_missing": bool,
                 "bins": [{"counts": [ADDED], "first": _BOUND, "last": _BOUND, "levels": [_TEXT], "n_levels": PEOPLE}],
             }
         ],
@@ -219,7 +224,7 @@ DOCUMENT: dict[str, Any] = {
                     "rates_outside": _BY_RATE,
                     "interval": [_NUMBER],
                     "undefined": str,
-                    "within": [[ADDED]],
+                    "within": [([ADDED], NoneType)],
                 }
             ]
         ],
@@ -234,13 +239,15 @@ DOCUMENT: dict[str, Any] = {
                 {
                     "roles": [str],
                     "categories": [{"names": [str], "people": PEOPLE, "selected": PEOPLE}],
-                    "unknown": PEOPLE,
+                    "unknown": _COUNT,
+                    "hidden": PEOPLE,
                 }
             ],
         },
     ),
     "candidates": [_FINDING],
     "significant": [PEOPLE],
+    "hidden": dict.fromkeys(("groups", "tested", "significant", "giveaways", "nodes"), PEOPLE),
 }
 # What only audits on halves have, and only those on everyone.
 OF_HALVES: dict[str, Any] = {
@@ -291,6 +298,7 @@ def _to_dict(audit: Audit, candidates: Sequence[Finding], gaps: Gaps, forest: Fo
         "profile": None if audit.profile is None else plain(audit.profile.to_dict()),
         "candidates": [finding.to_dict() for finding in candidates],
         "significant": list(audit.significant),
+        "hidden": audit.hidden.to_dict(),
         "forest": forest.to_dict(),
     }
     if audit.ledger is not None:
@@ -443,6 +451,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             ledger=ledger,
             _candidates=tuple(Finding.from_dict(entry) for entry in document["candidates"]),
             significant=tuple(document["significant"]),
+            hidden=Hidden(**document["hidden"]),
         )
 
 
@@ -469,6 +478,7 @@ def _check_mode(document: dict[str, Any], mode: Mode) -> None:
     findings = [(name, i, entry) for name in _FINDINGS for i, entry in enumerate(document[name])]
     for name, i, entry in findings:
         place = f"{name}.{i}."
+        check_shape(entry.get("strata_hidden", 0), PEOPLE, f"{place}strata_hidden.")
         for key, shape in (("together", _TOGETHER), ("shuffled", _SHUFFLED)):
             if key in entry:
                 check_shape(entry[key], shape, f"{place}{key}.")

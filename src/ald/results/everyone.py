@@ -23,6 +23,7 @@ from ald.results.claims import Shuffled, Together, Told, p_of
 from ald.results.details import Details, PeopleInMemory, Subject, details
 from ald.results.finding import Finding, Finer, finding
 from ald.results.listed import others_of
+from ald.results.privacy import is_too_small
 from ald.statistics.basics import adjust, round_reported
 
 
@@ -121,7 +122,9 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
         intervals=plain,
         unadjusted=plain,
         outcome=claim.question.outcome if len(config.asked_outcomes) > 1 else None,
-        given_groups=tuple(decode(criterion, data.attributes) for criterion in claim.before),
+        given_groups=tuple(
+            decode(criterion, data.attributes) for criterion in claim.before if not is_small(criterion, data, config)
+        ),
         finer=claim.finer,
         size_elsewhere=0,
         **details,
@@ -149,8 +152,13 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
         test="shuffled outcomes" if chances is not None else "drawn outcomes",
         stability=None if claim.seen is None else round_reported(claim.seen.found / claim.seen.halves),
         together=_together(claim),
-        shuffled=_shuffled(claim),
+        shuffled=_shuffled(claim, config),
     )
+
+
+def is_small(criterion: CodedCriterion, data: AuditData, config: AuditConfig) -> bool:
+    """Whether a group of everyone is too small to be shown."""
+    return is_too_small(member_mask(criterion, data), data, config)
 
 
 def _together(claim: Claim) -> Together | None:
@@ -173,7 +181,7 @@ def _together(claim: Claim) -> Together | None:
     )
 
 
-def _shuffled(claim: Claim) -> Shuffled:
+def _shuffled(claim: Claim, config: AuditConfig) -> Shuffled:
     group, together, seen = claim.group, claim.together, claim.seen
     as_group = group is not None and (group.listed or together is None)
     as_combination = together is not None and (together.listed or group is None)
@@ -194,26 +202,34 @@ def _shuffled(claim: Claim) -> Shuffled:
         halves=seen.halves,
         found=seen.found,
         descriptions=tuple(
-            Told(criterion=decode(criterion, claim.data.attributes), halves=n) for criterion, n in seen.descriptions
+            Told(criterion=decode(criterion, claim.data.attributes), halves=n)
+            for criterion, n in seen.descriptions
+            if not is_small(criterion, claim.data, config)
         ),
     )
 
 
 def giveaways_of_everyone(
     asked: Sequence[tuple[Question, AuditData, Sequence[CodedCriterion]]], config: AuditConfig, strata: Strata | None
-) -> tuple[tuple[Finding, ...], float]:
-    """The columns that give the outcome away, each tested by itself on everyone, and log p of any of them."""
+) -> tuple[tuple[Finding, ...], float, int]:
+    """The columns that give the outcome away, each tested by itself on everyone, log p of any of them, and how many
+    more conditions on such columns have too few people to be shown."""
     told = [one for one in asked if one[2]]
     if not told:
-        return (), 0.0
+        return (), 0.0, 0
     found = [assess(criteria, data, question.notion, assessment_terms(config)) for question, data, criteria in told]
     log_ps = join_assessments(found, config.adjust).log_p_adjusted
     out: list[Finding] = []
+    n = hidden = 0
     for (question, data, criteria), assessment in zip(told, found, strict=True):
-        corrected = replace(assessment, log_p_adjusted=log_ps[len(out) : len(out) + len(criteria)])
+        corrected = replace(assessment, log_p_adjusted=log_ps[n : n + len(criteria)])
+        n += len(criteria)
         intervals = corrected.intervals(config.level)
         for i, criterion in enumerate(criteria):
             member: BoolArray = member_mask(criterion, data)
+            if is_too_small(member, data, config):
+                hidden += 1
+                continue
             out.append(
                 finding(
                     decode(criterion, data.attributes),
@@ -230,12 +246,12 @@ def giveaways_of_everyone(
                 )
             )
     smallest = adjust(np.concatenate([one.log_p for one in found]), "bonferroni")
-    return tuple(out), 0.0 if np.isnan(smallest).all() else float(np.nanmin(smallest))
+    return tuple(out), 0.0 if np.isnan(smallest).all() else float(np.nanmin(smallest)), hidden
 
 
 def details_of_everyone(claims: Sequence[Claim], config: AuditConfig, strata: Strata | None) -> Details:
     """What reports show of listed groups beyond the findings."""
-    return details(list(_subjects(claims, config, strata)), assessment_terms(config))
+    return details(list(_subjects(claims, config, strata)), assessment_terms(config), config.min_group_size)
 
 
 def _subjects(claims: Sequence[Claim], config: AuditConfig, strata: Strata | None) -> Iterator[Subject]:

@@ -77,10 +77,10 @@ class Finding:
     psi with confidence `interval_level`. `statistic` and `df` are those of the chi2 test, or of Fisher's over several;
     `p_adjusted` is corrected for all candidates. `test` names the test that gave the p-value. `stability` is the share
     of random halvings that list an equivalent group. Rates and psi are those of whom was compared with whom: within
-    strata of legitimate factors (`strata` has each of them) and of the groups that were tested before this one
-    (`given_groups`), and weighted in surveys; `psi_crude` is psi without these strata, `finer` what is left of it in
-    finer ones. `psi_by_chance`: how large a psi of several rates is on average in such a group where there is no
-    disparity at all.
+    strata of legitimate factors (`strata` has each of them, but for `strata_hidden` of too few people) and of the
+    groups that were tested before this one (`given_groups`), and weighted in surveys; `psi_crude` is psi without these
+    strata, `finer` what is left of it in finer ones. `psi_by_chance`: how large a psi of several rates is on average in
+    such a group where there is no disparity at all.
     `size` counts rows; `people` those that they are about, if a cluster column says so. `size_all` counts the rows of
     all data, both halves together; None for candidates that are not listed.
     `together`: whether the group's attributes matter together. `shuffled`: what there is where everyone is searched and
@@ -117,6 +117,7 @@ class Finding:
     psi_by_chance: float | None = None
     given_groups: tuple[Criterion, ...] = ()
     strata: tuple[StratumResult, ...] = ()
+    strata_hidden: int = 0
     finer: tuple[Finer, ...] = ()
     test: str = "chi2"
     interval_level: float = 0.95
@@ -203,6 +204,7 @@ class Finding:
             entry[name] = None if entry[name] is None else entry[name].to_dict()
         absent = [name for name in ("together", "shuffled") if entry[name] is None]
         absent += [] if self.shuffled is None else ["tree", "node"]
+        absent += [] if self.strata_hidden else ["strata_hidden"]
         for name in absent:
             del entry[name]
         return {"criterion": entry.pop("criterion"), "conditions": self.criterion.to_list(), **entry}
@@ -252,6 +254,7 @@ def finding(
     size_elsewhere: int | None = None,
     given_groups: tuple[Criterion, ...] = (),
     strata: tuple[StratumResult, ...] = (),
+    strata_hidden: int = 0,
     finer: tuple[Finer, ...] = (),
 ) -> Finding:
     """Candidate i of an assessment as a finding.
@@ -297,6 +300,7 @@ def finding(
         psi_by_chance=round_reported(assessment.psi_by_chance[i]),
         given_groups=given_groups,
         strata=strata,
+        strata_hidden=strata_hidden,
         finer=finer,
         test=assessment.test[i],
         interval_level=float(round_reported(1.0 - assessment.terms.interval_level(level)) or 0.0),

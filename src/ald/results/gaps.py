@@ -22,6 +22,7 @@ from ald.groups.membership import people_along
 from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import join_assessments
+from ald.results.privacy import is_too_small, too_few
 from ald.statistics.basics import round_reported
 
 # Of an attribute with more levels those of the most people stand for it.
@@ -83,6 +84,7 @@ class Gaps:
     """All gaps of an audit: those that are significant first, each part of the list by size, undefined ones last.
 
     compared: how many could be tested, for all of which the intervals hold together with confidence `interval_level`.
+    hidden: how many levels are not among the rows, because too few people are in them or outside them.
     shortened: per attribute with too many levels how many were not compared. absent: why there are none.
     """
 
@@ -91,6 +93,7 @@ class Gaps:
     interval_level: float = 0.95
     shortened: dict[str, int]
     absent: str = ""
+    hidden: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -113,6 +116,7 @@ class Gaps:
             "interval_level": self.interval_level,
             "shortened": dict(self.shortened),
             "absent": self.absent,
+            "hidden": self.hidden,
             "rows": [gap.to_dict() for gap in self.rows],
         }
 
@@ -204,17 +208,27 @@ def assess_gaps(
     found = [_assess(counted, question, terms, data) for question in asked]
     log_p = join_assessments(found, "bonferroni").log_p_adjusted.reshape(len(asked), -1)
     compared = int(np.count_nonzero(~np.isnan(log_p)))
-    people = _people(counted, data)
+    people, small = _people(counted, data), _small(counted, found[0], config, data)
     rows: list[Gap] = []
     for assessment, question, adjusted in zip(found, asked, log_p.tolist(), strict=True):
         outcome = question.outcome if len(config.asked_outcomes) > 1 else None
-        rows += _rows(counted, assessment, adjusted, people, config.level / max(compared, 1), outcome)
+        all_rows = _rows(counted, assessment, adjusted, people, config.level / max(compared, 1), outcome)
+        rows += [row for row, few in zip(all_rows, small, strict=True) if not few]
     return Gaps(
         rows=tuple(sorted(rows, key=lambda gap: _order(gap, config.level))),
         compared=compared,
         interval_level=float(round_reported(1.0 - terms.interval_level(config.level)) or 0.0),
         shortened=counted.shortened,
+        hidden=sum(small),
     )
+
+
+def _small(counted: Counted, found: Assessment, config: AuditConfig, data: AuditData | None) -> list[bool]:
+    """Which parts have too few people in them, outside them or to be compared with."""
+    if data is not None:
+        return [is_too_small(_mask(part, data), data, config) for part in counted.parts]
+    inside, outside = (found.counter.people(side) for side in (found.inside, found.outside))
+    return [bool(few) for few in too_few(inside, outside, config.min_group_size)]
 
 
 def needs_rows(data: AuditData, config: AuditConfig) -> bool:

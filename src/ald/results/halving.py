@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import FloatArray, IntArray
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.assessment import Assessment
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
@@ -46,6 +46,7 @@ class Halving:
 
     scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
     (those that are listed): positions among them. strata: what strata of legitimate factors mean, if there are any.
+    small: which candidates have too few people to be shown, once that was asked.
     """
 
     d1: AuditData
@@ -56,6 +57,7 @@ class Halving:
     significant: IntArray
     chosen: IntArray
     strata: Strata | None = None
+    small: BoolArray | None = None
 
     @property
     def places(self) -> list[tuple[int, int]]:

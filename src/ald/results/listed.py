@@ -8,16 +8,18 @@ from dataclasses import replace
 from ald.assess.assessment import assessment_terms
 from ald.data.strata import Strata
 from ald.groups.tree import CodedCriterion
-from ald.notions import Mean, Notion
+from ald.notions import Mean, Notion, RateCounter
 from ald.options import AuditConfig
 from ald.results.details import Details, People, Subject, TreePeople, details, held_beside, people_of_trees
 from ald.results.halving import Halving
+from ald.results.privacy import rows_of_people
 
 
 def listed_details(split: Halving, config: AuditConfig, people: Sequence[People]) -> Details:
     """What reports show beyond the findings, and the trees of listed groups as D2 sees them. people: D2, per answer."""
-    shown = details(listed_subjects(split, config, people), assessment_terms(config))
-    return replace(shown, trees=listed_trees(split, people))
+    least = rows_of_people(config.min_group_size, split.d2)
+    shown = details(listed_subjects(split, config, people), assessment_terms(config), least)
+    return replace(shown, trees=listed_trees(split, people, least))
 
 
 # Significant groups beyond the listed ones whose members in all data are counted, too.
@@ -62,12 +64,13 @@ def others_of(
     return held_beside(criterion, people.attributes, strata)
 
 
-def listed_trees(split: Halving, people: Sequence[People]) -> tuple[TreePeople, ...]:
-    """The trees of listed groups as D2 sees them."""
+def listed_trees(split: Halving, people: Sequence[People], least: int = 1) -> tuple[TreePeople, ...]:
+    """The trees of listed groups as D2 sees them. least: nodes of fewer people are not shown."""
     places, first = [split.places[i] for i in split.chosen.tolist()], 0
     out: list[TreePeople] = []
     for number, (answer, counted) in enumerate(zip(split.answers, people, strict=True)):
         trees = [answer.proposed.tree[own] for question, own in places if question == number]
-        out += people_of_trees(answer.forest, trees, counted, first)
+        rates = RateCounter(answer.question.notion.rates, len(answer.question.cell_names))
+        out += people_of_trees(answer.forest, trees, counted, first, rates=rates, least=least)
         first += answer.forest.n_trees
     return tuple(out)

@@ -23,18 +23,19 @@ class ColumnLook:
     """A column: what kind it is, how many different values it has, and how many rows have none.
 
     Of numbers, dates and times `low` and `high` are the ends in words, and `histogram` counts rows in pieces of equal
-    width between them. Of words `levels` are the most frequent ones. part: what the column may be; empty for an
+    width between them. Of words `levels` are the most frequent ones. Numbers of rows that are there, but too few to be
+    told, are None, and levels of so few are not among the levels. part: what the column may be; empty for an
     attribute like any other.
     """
 
     name: str
     kind: str
     distinct: int
-    missing: int
-    missing_share: float
+    missing: int | None
+    missing_share: float | None
     low: str | None = None
     high: str | None = None
-    histogram: tuple[int, ...] = ()
+    histogram: tuple[int | None, ...] = ()
     levels: tuple[LevelCount, ...] = ()
     part: str = ""
 
@@ -55,7 +56,8 @@ class Look:
     parts: what columns may be. left_out: columns that an audit would leave out, with reasons. warnings: what it would
     say of the data. notions: the fairness notions that fit. outcome, favourable, prediction, truth: what the next step
     takes, and `detectable` is about. mean: what is asked of an outcome that is a number. command: that step on the
-    command line, empty where the data is no file or database; python: the same in Python.
+    command line, empty where the data is no file or database; python: the same in Python. min_group_size: numbers of
+    fewer rows are not told.
     """
 
     source: str
@@ -65,6 +67,7 @@ class Look:
     left_out: tuple[LeftOut, ...]
     warnings: tuple[str, ...]
     notions: tuple[str, ...]
+    min_group_size: int = 1
     outcome: str | None = None
     favourable: str | None = None
     prediction: str | None = None

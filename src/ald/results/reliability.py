@@ -5,7 +5,7 @@ Description only: nothing here is tested, and nothing decides what is listed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -27,10 +27,10 @@ BANDS = 10
 class Side:
     """Some people of a band: how many, their mean score, and the share of them for whom the truth holds.
 
-    Means and shares are by weights in surveys, and None of nobody.
+    Means and shares are by weights in surveys, and None of nobody. All are None of too few people to be shown.
     """
 
-    people: int
+    people: int | None
     score: float | None
     truth: float | None
 
@@ -64,6 +64,16 @@ class Reliability:
     bands: tuple[Band, ...]
     auc_inside: Area
     auc_outside: Area
+
+    def without_few(self, least: int) -> Reliability:
+        """The same, but for numbers of fewer people."""
+
+        def shown(side: Side) -> Side:
+            few = side.people is not None and 0 < side.people < least
+            return Side(people=None, score=None, truth=None) if few else side
+
+        bands = (replace(band, inside=shown(band.inside), outside=shown(band.outside)) for band in self.bands)
+        return replace(self, bands=tuple(bands))
 
     def to_dict(self) -> dict[str, Any]:
         """The bands as plain data."""

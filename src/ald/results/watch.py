@@ -64,8 +64,7 @@ WATCH: dict[str, Any] = {
             "gaps": [
                 {
                     "window": str,
-                    "people": PEOPLE,
-                    "others": PEOPLE,
+                    **dict.fromkeys(("people", "others"), (PEOPLE, NoneType)),
                     **dict.fromkeys(("inside", "outside", "gap"), _NUMBER),
                     "interval": [_NUMBER],
                 }
@@ -90,16 +89,17 @@ WATCH: dict[str, Any] = {
 class WindowGap:
     """One rate of a group and of everyone else in one window, and the gap: inside minus outside, with its interval.
 
-    Within strata of legitimate factors, where there are some. None is undefined: nobody was there.
+    Within strata of legitimate factors, where there are some. None is undefined: nobody was there; people are None
+    where some were, but too few to be shown.
     """
 
     window: str
-    people: int
-    others: int
-    inside: float | None
-    outside: float | None
-    gap: float | None
-    interval: tuple[float | None, float | None]
+    people: int | None = None
+    others: int | None = None
+    inside: float | None = None
+    outside: float | None = None
+    gap: float | None = None
+    interval: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,11 +30,13 @@ from ald.errors import InputError, SettingError, nearest, shorten
 from ald.groups.criterion import Criterion
 from ald.groups.language import find_mentioned
 from ald.notions import Rate, RateCounter
+from ald.options.config import AuditConfig
 from ald.options.objects import options_of
 from ald.options.table import AUDIT_OPTIONS, SPLITS, of_command
 from ald.pipeline import run
 from ald.questions import joint_cells, questions
 from ald.results.audit import Audit
+from ald.results.privacy import check_named, hide_in_summary, too_few
 from ald.results.watch import Difference, Watch, Watched, WindowGap
 from ald.statistics.basics import chi2_isf, chi2_log_sf, round_reported
 from ald.statistics.score import Tables
@@ -200,6 +202,8 @@ def _watch(
     refuse_amounts(table, roles, "rates are what is watched")
     prepared = prepare(replace(table, columns=columns), roles, joint_cells(asked.config), named=criteria)
     whole = prepared.whole
+    marks = zip(criteria, whole.design.named, strict=True)
+    check_named([("named group", criterion, member) for criterion, member in marks], whole, asked.config)
     order = [names.index(level) for level in whole.attributes[0].levels]
     window = np.append(np.array(order, np.int64), -1)[whole.codes[0]]
     asking = questions(asked.config)
@@ -213,14 +217,14 @@ def _watch(
             question.outcome if len(asked.config.outcomes) > 1 else None,
             _tables(question.view(whole), whole.design.named[g], window, len(names), rate),
             names,
-            asked.config.level,
+            asked.config,
             share,
             looks,
         )
         for g, criterion in enumerate(criteria)
         for question, rate in rates
     )
-    return watched, prepared.summary
+    return watched, hide_in_summary(prepared.summary, asked.config)
 
 
 def _tables(
@@ -252,17 +256,20 @@ def _watched(
     outcome: str | None,
     counted: tuple[Tables, IntArray, IntArray],
     names: tuple[str, ...],
-    level: float,
+    config: AuditConfig,
     share: int,
     looks: int,
 ) -> Watched:
     """share: how many gaps share the level."""
     tables, people, others = counted
+    level, few = config.level, too_few(people, others, config.min_group_size)
     estimates = np.asarray(tables.difference, float)
     low, high = tables.interval(level)
     inside, outside = _rates(tables)
     gaps = tuple(
-        WindowGap(
+        WindowGap(window=name)
+        if few[w]
+        else WindowGap(
             window=name,
             people=int(people[w]),
             others=int(others[w]),

@@ -22,7 +22,8 @@ from tests.test_profiles import COLUMNS, applicants
 
 @cache
 def new_york() -> Audit:
-    return ald.profile("nyc-ll144", applicants(), outcome="hired", search=ald.Search(trees=2), columns=COLUMNS)
+    options = {"search": ald.Search(trees=2), "min_group_size": 1}
+    return ald.profile("nyc-ll144", applicants(), outcome="hired", columns=COLUMNS, **options)
 
 
 @cache

@@ -8,10 +8,9 @@ import numpy as np
 
 from ald._core.arrays import IntArray
 from ald.data.columns import Column, compact
+from ald.data.notes import Note
 from ald.data.table import Table
 from ald.errors import InputError, shorten
-
-_SHOWN = 5
 
 
 def match_rows(table: Table, beside: Table, on: str, *, keep: bool = False) -> Table:
@@ -26,9 +25,8 @@ def match_rows(table: Table, beside: Table, on: str, *, keep: bool = False) -> T
     words = other.words()
     if len(repeated):
         raise InputError(
-            f"{beside.source} has {len(repeated):,} keys of {shorten(on)!r} more than once, such as "
-            f"{_name([words[k] for k in repeated[:_SHOWN]])}, so it is not clear which row counts: keep one row "
-            "for each"
+            f"{beside.source} has {len(repeated):,} keys of {shorten(on)!r} more than once, so it is not clear which "
+            "row counts: keep one row for each"
         )
     names = [name for name in beside.names if name != on]
     twice = [name for name in names if name in table.columns]
@@ -59,24 +57,22 @@ def _match(column: Column, rows: IntArray) -> Column:
 
 
 def _notes(table: Table, beside: Table, on: str, key: Column, found: IntArray) -> list[str]:
-    notes = []
+    notes: list[str] = []
     lacking = np.flatnonzero(found < 0)
     if len(lacking) == table.n_rows:
         raise InputError(
             f"no row of {table.source} has a match in {beside.source} by {shorten(on)!r}: are these the same keys?"
         )
     if len(lacking):
-        words = [*key.words(), "no key"]
-        shown = list(dict.fromkeys(words[code] for code in key.codes[lacking[: 20 * _SHOWN]].tolist()))[:_SHOWN]
         notes.append(
-            f"{len(lacking):,} of {table.n_rows:,} rows have no match in {beside.source} by {shorten(on)!r}, such as "
-            f"{_name(shown)}: they have no value in its columns"
+            Note.of(
+                lambda people: (
+                    f"{people(len(lacking))} of {table.n_rows:,} rows have no match in {beside.source} by "
+                    f"{shorten(on)!r}: they have no value in its columns"
+                )
+            )
         )
     unused = beside.n_rows - len(np.unique(found[found >= 0]))
     if unused:
-        notes.append(f"{unused:,} rows of {beside.source} match nobody and are ignored")
+        notes.append(Note.of(lambda people: f"{people(unused)} rows of {beside.source} match nobody and are ignored"))
     return notes
-
-
-def _name(words: list[str]) -> str:
-    return ", ".join(repr(shorten(word)) for word in words)

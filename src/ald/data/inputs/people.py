@@ -11,8 +11,6 @@ import numpy as np
 from ald.data.inputs.frames import frame_columns, index_of, is_frame, is_series, rows_at, without_columns
 from ald.errors import ColumnError, InputError, nearest, shorten
 
-_SHOWN = 5
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class People:
@@ -112,16 +110,14 @@ def _align(values: Any, table: Any) -> Any:
         if not one.is_unique:
             repeated = one[one.duplicated()].unique()
             raise InputError(
-                f"rows are matched by index, and that of the {what} repeats {len(repeated):,} values, such as "
-                f"{', '.join(repr(value) for value in repeated[:_SHOWN].tolist())}: make it unique, or give arrays in "
-                "the order of the rows"
+                f"rows are matched by index, and that of the {what} repeats {len(repeated):,} values: make it unique, "
+                "or give arrays in the order of the rows"
             )
     lacking = index[~index.isin(own)]
     if len(lacking):
         raise InputError(
             f"the sensitive features have no row for {len(lacking):,} of {len(index):,} rows of the model's table, by "
-            f"their index, such as {', '.join(repr(value) for value in lacking[:_SHOWN].tolist())}: give one for each, "
-            "or arrays in the order of the rows"
+            "their index: give one for each, or arrays in the order of the rows"
         )
     return rows_at(values, own.get_indexer(index))
 

@@ -28,6 +28,7 @@ from ald.data.inputs.bins import MOST_BINS, cut_note, free_bins, named_bounds
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.relation import MISSING, ROWS, Relation, as_text, column, columns_of, literal, measure, would_merge
 from ald.data.inputs.store import Coder, count_distinct, store_columns
+from ald.data.notes import Note
 from ald.data.table import Table, table_from
 from ald.data.words import ADORNMENT, LONGEST, SIGNS, WRITTEN, are_one_measure, read_words, written_note
 from ald.errors import InputError, shorten
@@ -139,9 +140,7 @@ class _Reduction:
             if (gone or infinite) and finite and not odd:
                 self._take_as_number(name, number, infinite)
                 if gone:
-                    self.notes[name] = (
-                        f"{gone:,} values of column {shorten(name)!r} were read as missing, all others are numbers",
-                    )
+                    self.notes[name] = (_absent_note(name, gone),)
             elif odd:
                 self._read_written(name, sql, absent)
 
@@ -297,3 +296,9 @@ class _Reduction:
     def _all_midnights(self, expression: str) -> bool:
         off = f"isfinite({expression}) AND {expression} % 86400000000 != 0"
         return not self.relation.row(f"SELECT count(*) FROM {self.relation.sql} WHERE {off}")[0]
+
+
+def _absent_note(name: str, gone: int) -> Note:
+    return Note.of(
+        lambda people: f"{people(gone)} values of column {shorten(name)!r} were read as missing, all others are numbers"
+    )

@@ -164,7 +164,7 @@ def load_halves(
         # A column of words that never repeats within a data set identifies rows.
         shared = _match_rows(column.codes, half, table.counts) if not is_interval_kind(column.kind) else []
         if len(shared):
-            raise _not_apart(len(shared), f"by column {column.name!r}, such as {shorten(column.words()[shared[0]])!r}")
+            raise _not_apart(len(shared), f"by column {column.name!r}")
     # So do all columns together, where hardly two rows of a data set are alike.
     shared = _match_rows(row_numbers(table), half, table.counts, _ALIKE)
     if len(shared) > _ALIKE * np.bincount(half).min() and table.n_rows >= _JUDGED:

@@ -45,7 +45,9 @@ def draw_reliability(shown: Reliability, width: float) -> Markup:
 
 def _points(points: list[Side], style: str, x: Axis, y: Axis) -> list[Content]:
     there = [
-        (x(one.score), y(one.truth), one.people) for one in points if one.score is not None and one.truth is not None
+        (x(one.score), y(one.truth), one.people or 0)
+        for one in points
+        if one.score is not None and one.truth is not None
     ]
     most = max((people for *_, people in there), default=1)
     steps = [f"{'L' if i else 'M'}{px:.1f} {py:.1f}" for i, (px, py, _) in enumerate(there)]

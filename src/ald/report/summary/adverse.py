@@ -9,10 +9,11 @@ from math import ceil, log, sqrt
 import numpy as np
 
 from ald.notions import SELECTION, RateCounter
+from ald.options import AuditConfig
 from ald.profiles import WITHIN, Category, CategoryTable, Profile
 from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.summary.table import number, word
-from ald.report.words import p_value, percent, plain
+from ald.report.words import count, p_value, percent, plain
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.exact import exact_log_p
 from ald.statistics.homogeneity import breslow_day, common_odds_ratio
@@ -91,7 +92,18 @@ def impact_within(pairs: Sequence[tuple[Category, Category]]) -> Within:
     )
 
 
-def adverse_impact(profile: Profile, selected: str) -> tuple[Section, ...]:
+def say_hidden_categories(table: CategoryTable, config: AuditConfig) -> tuple[str, ...]:
+    """How many categories are not shown, because they are too small."""
+    if not table.hidden:
+        return ()
+    return (
+        f"{count(table.hidden, 'category', 'categories')} with fewer than {config.min_group_size:,} people in "
+        f"{'it' if table.hidden == 1 else 'them'} or outside {'is' if table.hidden == 1 else 'are'} not shown: "
+        "min_group_size=1 shows all.",
+    )
+
+
+def adverse_impact(profile: Profile, selected: str, config: AuditConfig) -> tuple[Section, ...]:
     """The sections of the profile; `selected` says in words who was."""
     within = profile.columns.get(WITHIN)
     intro = (
@@ -111,10 +123,10 @@ def adverse_impact(profile: Profile, selected: str) -> tuple[Section, ...]:
         table = profile.table(role)
         if role == WITHIN or table is None:
             continue
-        sections.append(_overall(role, column, table))
+        sections.append(_overall(role, column, table, config))
         joint = profile.table(role, WITHIN)
         if within is not None and joint is not None:
-            sections.append(_stratify(role, within, table, joint))
+            sections.append(_stratify(role, within, table, joint, config))
     return tuple(sections)
 
 
@@ -127,7 +139,7 @@ def _heads(words: Sequence[str], numbers: Sequence[str]) -> tuple[Heading, ...]:
     return tuple(Heading(key=head, header=head, is_number=head in numbers) for head in (*words, *numbers))
 
 
-def _overall(role: str, column: str, table: CategoryTable) -> Section:
+def _overall(role: str, column: str, table: CategoryTable, config: AuditConfig) -> Section:
     reference = _reference(table)
     rows = []
     for category in table.categories:
@@ -154,9 +166,14 @@ def _overall(role: str, column: str, table: CategoryTable) -> Section:
     below = [c.names[0] for c in table.categories if _below(c, reference)]
     texts = (
         f"Impact ratio below 0.8: {', '.join(below)}." if below else "No category has an impact ratio below 0.8.",
-        *([f"{table.unknown:,} people are in no category."] if table.unknown else []),
+        *([f"{_unknown(table, config)} people are in no category."] if table.unknown != 0 else []),
+        *say_hidden_categories(table, config),
     )
     return Section(key=f"adverse-impact-{role}", title=f"Adverse impact by {column}", paragraphs=texts, table=shown)
+
+
+def _unknown(table: CategoryTable, config: AuditConfig) -> str:
+    return f"Fewer than {config.min_group_size:,}" if table.unknown is None else f"{table.unknown:,}"
 
 
 def _below(category: Category, reference: Category) -> bool:
@@ -164,7 +181,7 @@ def _below(category: Category, reference: Category) -> bool:
     return ratio is not None and ratio < FOUR_FIFTHS
 
 
-def _stratify(role: str, within: str, table: CategoryTable, joint: CategoryTable) -> Section:
+def _stratify(role: str, within: str, table: CategoryTable, joint: CategoryTable, config: AuditConfig) -> Section:
     reference = _reference(table)
     by_stratum: dict[str, dict[str, Category]] = {}
     for category in joint.categories:
@@ -187,6 +204,7 @@ def _stratify(role: str, within: str, table: CategoryTable, joint: CategoryTable
         "where the category is selected less often; its p-value is that of the Cochran-Mantel-Haenszel test. A small "
         "Breslow-Day p-value (with Tarone's correction) says that strata differ in their odds ratios, so that one "
         "number does not describe them.",
+        *([f"{said} They do not count here."] if (said := "".join(say_hidden_categories(joint, config))) else []),
     )
     return Section(
         key=f"adverse-impact-{role}-{WITHIN}", title=f"Within {within}: {table.roles[0]}", paragraphs=texts, table=shown

@@ -12,7 +12,7 @@ from ald.report.model import Card, Entry, Grid
 from ald.report.summary.beside import tabulate_beside, tell_beside
 from ald.report.summary.findings import search_tree
 from ald.report.summary.phrases import compared_with
-from ald.report.summary.sentences import certainty, finer_cuts, magnitude, question, state
+from ald.report.summary.sentences import certainty, few, finer_cuts, magnitude, question, state
 from ald.report.summary.table import confidence_text, gap, gap_head, gap_of, name, number, text_and_numbers, word
 from ald.report.trees import Tree
 from ald.report.units import units_of, units_of_notion
@@ -103,7 +103,7 @@ def _tabulate_bands(told: Reliability, audit: Audit) -> Grid:
             *(
                 entry
                 for side in (band.inside, band.outside)
-                for entry in (number(side.people, f"{side.people:,}"), share(side.score), share(side.truth))
+                for entry in (number(side.people, few(side.people, audit.config)), share(side.score), share(side.truth))
             ),
         )
         for band in told.bands
@@ -136,6 +136,8 @@ def _tell_origin(finding: Finding, audit: Audit) -> str:
     if finding.tree is None:
         return "Found by searching everyone; no tree grew."
     place = f"node {finding.node} of tree {(finding.tree or 0) + 1}"
+    if audit.hidden.nodes:
+        place += " (or by one below it that is not shown)" if not audit.config.explores else ""
     if audit.config.explores:
         return (
             "Found by exploring all trees and combinations. Shown is the node of the forest with the most similar "
@@ -196,6 +198,8 @@ def tabulate_strata(finding: Finding, notion: Notion) -> Grid | None:
     mean = "the gap is the weighted mean" if len(notion.rates) == 1 else "weights are means over the rates"
     empty = len(finding.strata) - len(rows)
     left = f"; {count(empty, 'stratum', 'strata')} without people on both sides left out" if empty else ""
+    unseen = finding.strata_hidden
+    left += f"; {count(unseen, 'stratum', 'strata')} of too few people not shown" if unseen else ""
     return Grid(caption=f"The group in every stratum: {mean}{left}", columns=heads, rows=rows)
 
 
@@ -230,7 +234,9 @@ def _break_down(finding: Finding, dropped: tuple[Dropped, ...], audit: Audit) ->
             gap_of(entry.psi, notion),
             word(units.interval(entry.interval)),
         )
-        for condition, entry in zip(finding.criterion, dropped, strict=True)
+        for condition in finding.criterion
+        for entry in dropped
+        if entry.attribute == condition.attribute
     ]
     heads = text_and_numbers(
         "group", "people", "share", gap_head(several), f"{confidence(1 - audit.config.level)} interval"
@@ -269,5 +275,6 @@ def _trace_curves(
             within.get(condition.attribute),
         )
         for condition in finding.criterion
+        if audit.details.curve(condition.attribute, finding.outcome).bins
         for rate in notion.rates
     )

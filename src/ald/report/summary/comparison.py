@@ -16,7 +16,7 @@ from ald.report.summary.facts import describe_outcomes
 from ald.report.summary.phrases import group_words, sentence
 from ald.report.summary.sections import say_fingerprint, tabulate_attributes, tabulate_left_out
 from ald.report.summary.sentences import LIMITATION
-from ald.report.summary.settings import tabulate_some, tabulate_versions
+from ald.report.summary.settings import tabulate_some, tabulate_versions, trace
 from ald.report.summary.table import gap, name, number, text_and_numbers, word
 from ald.report.words import confidence, count, evidence, format_signed, interval, list_words, p_value, percent
 from ald.results.comparison import ChangedGroup, Comparison, RateChange
@@ -61,6 +61,7 @@ def summarise_comparison(found: Comparison, identity: Identity) -> Report:
         warnings=found.data_summary.warnings,
         profile=(),
         limitation=LIMITATION,
+        provenance=trace(identity, found.input_name, found.input_sha256),
         _cards=lambda: (),
         _sections=lambda: _sections(found),
         _candidates=lambda: _record(found, found.tested),
@@ -117,7 +118,7 @@ def _p(group: ChangedGroup) -> str:
 def _result(found: Comparison) -> str:
     listed = count(len(found.groups), "group") if found.groups else "No group"
     line = (
-        f"{listed} listed of {len(found.tested):,} tested on {found.data_summary.rows_assess:,} people that the search "
+        f"{listed} listed of {found.n_tested:,} tested on {found.data_summary.rows_assess:,} people that the search "
         f"never saw ({found.notion.name}, level {found.level:g})."
     )
     more = found.n_significant - len(found.groups)
@@ -131,8 +132,8 @@ def _result(found: Comparison) -> str:
 
 def _footnote(found: Comparison) -> str:
     how = f"Intervals of the change have {confidence(found.confidence)} confidence"
-    if found.n_significant < len(found.tested):
-        how += f", which allows for {found.n_significant} of {len(found.tested)} tested groups being significant"
+    if found.n_significant < found.n_tested:
+        how += f", which allows for {found.n_significant} of {found.n_tested} tested groups being significant"
     if len(found.notion.rates) == 1:
         return f"{how}. They hold the changes that the score test does not reject."
     return f"{how}, all rates of a group together. Those of single rates can hold 0 where the rates together do not."
@@ -144,7 +145,7 @@ def _figures(found: Comparison) -> tuple[Figure, ...]:
         Figure(text=f"{data.rows:,}", label="people compared"),
         Figure(text=f"{data.rows_assess:,}", label="of them kept for the tests"),
         Figure(text=f"{len(data.attributes):,}", label=f"attribute{'' if len(data.attributes) == 1 else 's'} searched"),
-        Figure(text=f"{len(found.tested):,}", label=f"group{'' if len(found.tested) == 1 else 's'} tested"),
+        Figure(text=f"{found.n_tested:,}", label=f"group{'' if found.n_tested == 1 else 's'} tested"),
         Figure(text=f"{len(found.groups):,}", label="listed"),
     )
 
@@ -254,7 +255,19 @@ def _facts(found: Comparison) -> tuple[str, ...]:
         f"{data.rows:,} people: {data.rows_search:,} for the search, {data.rows_assess:,} for the tests, which the "
         "search never saw.",
         f"{count(len(data.attributes), 'attribute')}: {', '.join(entry.name for entry in data.attributes)}.",
+        *_say_hidden(found),
     )
+
+
+def _say_hidden(found: Comparison) -> tuple[str, ...]:
+    """What is not shown because it is too small; nothing where everything is shown."""
+    least = found.config.min_group_size
+    left = f"{count(found.hidden, 'group')} of those tested" if found.hidden else "none"
+    said = (
+        f"Groups with fewer than {least:,} people in them or outside them are not shown (min_group_size): {left}. "
+        "Corrections count them all the same. This is no disclosure control."
+    )
+    return (said,) if least > 1 else ()
 
 
 def _sections(found: Comparison) -> tuple[Section, ...]:
@@ -268,7 +281,7 @@ def _sections(found: Comparison) -> tuple[Section, ...]:
             key="data",
             title="Data",
             paragraphs=(*facts[:3], say_fingerprint(found.input_sha256)),
-            table=tabulate_attributes(data),
+            table=tabulate_attributes(data, found.config),
         ),
         Section(key="left-out", title="Columns left out", table=tabulate_left_out(data)),
         Section(key="method", title="Method", paragraphs=_METHOD),
@@ -288,6 +301,7 @@ def _sections(found: Comparison) -> tuple[Section, ...]:
                 "A group that is not listed may still gain or lose: the search may have missed it, or the data may be "
                 "too few to show it.",
                 "Whether a change of some size is acceptable is not for statistics to say.",
+                *_say_hidden(found),
             ),
         ),
     )

@@ -14,6 +14,7 @@ from ald.report.summary.sentences import (
     crude,
     finer_cuts,
     question,
+    say_hidden,
     strata_lines,
     unit_of,
 )
@@ -41,6 +42,7 @@ def list_facts(audit: Audit) -> list[str]:
         *_list_further(audit),
         *describe_data(audit),
         *describe_method(audit),
+        *say_hidden(audit),
         *[f"Left out: {entry.name}: {entry.reason}." for entry in audit.data_summary.left_out],
     ]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ald.profiles import CategoryTable, Profile
 from ald.report.model import Grid, Heading, Section
-from ald.report.summary.adverse import adverse_impact
+from ald.report.summary.adverse import adverse_impact, say_hidden_categories
 from ald.report.summary.facts import list_assumptions
 from ald.report.summary.giveaways import TITLE as GIVEAWAYS
 from ald.report.summary.giveaways import name_giveaways
 from ald.report.summary.phrases import value_of
-from ald.report.summary.sentences import FURTHER, further
+from ald.report.summary.sentences import FURTHER, few, further
 from ald.report.summary.table import number, word
 from ald.report.words import count, list_words, percent, plain
 
@@ -81,14 +81,14 @@ def _new_york(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             f"{count(len(audit.significant), 'group')} of {audit.n_tested:,} tested "
             f"{'has' if len(audit.significant) == 1 else 'have'} a significant disparity. {further(audit)}".rstrip()
         )
-    tables = [_impact(table, is_scored=profile.median is not None) for table in profile.tables]
+    tables = [_impact(table, audit, is_scored=profile.median is not None) for table in profile.tables]
     return (
         Section(key="nyc-ll144", title="New York City Local Law 144", paragraphs=tuple(paragraphs)),
         *tables,
     )
 
 
-def _impact(table: CategoryTable, *, is_scored: bool = False) -> Section:
+def _impact(table: CategoryTable, audit: Audit, *, is_scored: bool = False) -> Section:
     by = list_words([_ROLES[role] for role in table.roles])
     small = [category for category in table.categories if table.share(category) < SMALL]
     kind = "scoring" if is_scored else "selection"
@@ -113,7 +113,9 @@ def _impact(table: CategoryTable, *, is_scored: bool = False) -> Section:
         rows.append(tuple(row))
     words = [*(_ROLES[role] for role in table.roles), *(["note"] if small else [])]
     paragraphs = [
-        f"{table.people:,} people are in the table; {table.unknown:,} are not, because their category is unknown."
+        f"{table.people:,} people are in the table; {few(table.unknown, audit.config)} are not, because their category "
+        "is unknown.",
+        *say_hidden_categories(table, audit.config),
     ]
     if small:
         paragraphs.append(
@@ -135,7 +137,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
     named = (*audit.groups, *audit.further(FURTHER))
     found = [f"{i}. {finding.criterion}" for i, finding in enumerate(named, 1)]
     found += [f"{len(audit.significant) - len(named):,} more"] if len(named) < len(audit.significant) else []
-    missing = {entry.name: entry.missing for entry in data.attributes if entry.missing}
+    missing = {entry.name: entry.missing for entry in data.attributes if entry.missing != 0}
     missing |= {profile.columns[table.roles[0]]: table.unknown for table in profile.tables if table.unknown}
     parts: list[tuple[str, str, tuple[str, ...], Grid | None]] = [
         ("a", "design choices", (
@@ -184,7 +186,7 @@ def _european_union(audit: Audit, profile: Profile) -> tuple[Section, ...]:
             + " to prevent and to mitigate biases, by whom, and how its effect is checked.",
         ), None),
         ("h", "data gaps and shortcomings", (
-            (f"People without a value: {'; '.join(f'{name} {n:,}' for name, n in missing.items())}."
+            (f"People without a value: {'; '.join(f'{name} {few(n, audit.config)}' for name, n in missing.items())}."
              if missing else "No searched attribute lacks a value."),
             *(f"Warning of the audit: {warning}" for warning in data.warnings),
             f"{TO_BE_COMPLETED}gaps and shortcomings that stand against compliance, and how they are addressed.",
@@ -235,7 +237,7 @@ def _representation(profile: Profile) -> Grid | None:
 
 
 def _adverse(audit: Audit, profile: Profile) -> tuple[Section, ...]:
-    return adverse_impact(profile, _describe_selected(audit))
+    return adverse_impact(profile, _describe_selected(audit), audit.config)
 
 
 _SECTIONS = {"nyc-ll144": _new_york, "eu-ai-act": _european_union, "adverse-impact": _adverse}

@@ -77,7 +77,8 @@ def _caption(audit: Audit) -> str:
     gaps = audit.gaps
     left = list_words([f"{n:,} smaller levels of {attribute}" for attribute, n in gaps.shortened.items()])
     caption = f"All {count(len(gaps), 'level')}, those that chance does not explain first"
-    return f"{caption}; {left} not compared" if left else caption
+    caption += f"; {left} not compared" if left else ""
+    return f"{caption}; {count(gaps.hidden, 'level')} of too few people not shown" if gaps.hidden else caption
 
 
 def _tabulate(gaps: Sequence[Gap], audit: Audit, caption: str, *, whole: bool) -> Grid:

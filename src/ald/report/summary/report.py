@@ -18,15 +18,14 @@ from ald.report.summary.overview import show_gaps, show_power
 from ald.report.summary.phrases import group_words
 from ald.report.summary.sections import make_sections
 from ald.report.summary.sentences import LIMITATION, among, further, lead
+from ald.report.summary.settings import trace
 from ald.report.summary.table import make_brief_table, make_candidate_records, make_ranked_table, make_records
 from ald.report.words import confidence, count
+from ald.results.document import CANDIDATES
 from ald.results.finding import Finding
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
-
-# Candidates in the document inside a page; a report of thousands would be megabytes.
-CANDIDATES = 200
 
 
 def summarise(audit: Audit, identity: Identity) -> Report:
@@ -57,6 +56,7 @@ def summarise(audit: Audit, identity: Identity) -> Report:
         warnings=audit.warnings,
         profile=profile_sections(audit),
         limitation=LIMITATION,
+        provenance=trace(identity, audit.input_name, audit.input_sha256),
         _cards=lambda: make_cards(audit),
         _sections=lambda: make_sections(audit),
         _candidates=lambda: make_candidate_records(audit),

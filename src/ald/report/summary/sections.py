@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ald.data.prepare import DataSummary
 from ald.groups.wording import readable
+from ald.options import AuditConfig
 from ald.report.model import Grid, Heading, Section
 from ald.report.summary import everyone
 from ald.report.summary.cards import tabulate_strata
@@ -16,9 +17,11 @@ from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import (
     FURTHER,
     LIMITATION,
+    few,
     finer_cuts,
     further,
     question,
+    say_hidden,
     unit_of,
 )
 from ald.report.summary.settings import tabulate_settings, tabulate_versions
@@ -44,7 +47,7 @@ def make_sections(audit: Audit) -> tuple[Section, ...]:
         _show_named(audit),
         *[_show_strata(i, finding, audit) for i, finding in enumerate(audit.named_groups, 1)],
         Section(key="data", title="Data", paragraphs=(*describe_data(audit)[:2], say_fingerprint(audit.input_sha256)),
-                table=tabulate_attributes(data) if audit.config.searches else None),
+                table=tabulate_attributes(data, audit.config) if audit.config.searches else None),
         Section(key="left-out", title="Columns left out", table=tabulate_left_out(data)),
         Section(key="method", title="Method", paragraphs=_describe_method(audit)),
         Section(key="settings", title="Settings",
@@ -157,14 +160,14 @@ def say_fingerprint(sha256: str | None) -> str:
     return f"SHA-256 of the input file: {sha256}"
 
 
-def tabulate_attributes(data: DataSummary) -> Grid:
+def tabulate_attributes(data: DataSummary, config: AuditConfig) -> Grid:
     """The attributes that were searched."""
     rows = tuple(
         (
             word(entry.name),
             word(entry.kind),
             number(entry.distinct, f"{entry.distinct:,}"),
-            number(entry.missing, f"{entry.missing:,}"),
+            number(entry.missing, few(entry.missing, config)),
         )
         for entry in data.attributes
     )
@@ -228,5 +231,6 @@ def _state_limits(audit: Audit) -> tuple[str, ...]:
     return (
         LIMITATION,
         missed,
+        *say_hidden(audit),
         "Whether a disparity of some size is acceptable is not for statistics to say.",
     )

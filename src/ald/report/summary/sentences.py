@@ -14,6 +14,7 @@ from ald.report.words import confidence, count, evidence, list_words, percent
 from ald.results.finding import Finding, Finer, StratumResult
 
 if TYPE_CHECKING:
+    from ald.options import AuditConfig
     from ald.results.audit import Audit
     from ald.results.gaps import Gap
 
@@ -292,3 +293,27 @@ def question(notion: str, outcome: str | None, audit: Audit) -> str:
 def unit_of(audit: Audit) -> str:
     """What sizes count."""
     return "people" if audit.data_summary.clusters is None else "rows"
+
+
+def few(people: int | None, config: AuditConfig) -> str:
+    """A number of people; None where there are too few of them to say how many."""
+    return f"fewer than {config.min_group_size:,}" if people is None else f"{people:,}"
+
+
+def say_hidden(audit: Audit) -> list[str]:
+    """What is not shown because it is too small, and how much of it; nothing where everything is shown."""
+    least, hidden = audit.config.min_group_size, audit.hidden
+    if least <= 1:
+        return []
+    parts = [
+        count(hidden.groups, "tested group") if hidden.groups else "",
+        f"{count(hidden.giveaways, 'condition')} on columns that give the outcome away" if hidden.giveaways else "",
+        count(audit.gaps.hidden, "level") if audit.gaps.hidden else "",
+        count(hidden.nodes, "node") + " of search trees" if hidden.nodes else "",
+    ]
+    left = list_words([part for part in parts if part]) or "none"
+    return [
+        f"Groups, levels, strata and nodes of search trees with fewer than {least:,} people in them or outside them "
+        f"are not shown (min_group_size): {left}. Corrections count them all the same. This is no disclosure control: "
+        "who knows other numbers can often work out what is hidden."
+    ]

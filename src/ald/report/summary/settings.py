@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import scipy
@@ -11,6 +12,7 @@ import scipy
 from ald._core.version import __version__
 from ald.options import AuditConfig
 from ald.options.table import AUDIT_OPTIONS
+from ald.report.identity import Identity
 from ald.report.model import Grid, Heading
 from ald.report.summary.table import word
 
@@ -52,13 +54,28 @@ def _describe_setting(key: str, config: AuditConfig) -> list[str]:
 
 def tabulate_versions() -> Grid:
     """What this report was made with. The audit itself does not depend on them."""
-    made_with = [
-        ("ALD", __version__),
-        ("Python", platform.python_version()),
-        ("NumPy", np.__version__),
-        ("SciPy", scipy.__version__),
-    ]
-    return _tabulate_pairs("What this report was made with", "software", made_with)
+    return _tabulate_pairs("What this report was made with", "software", list(_versions().items()))
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "ALD": __version__,
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "SciPy": scipy.__version__,
+    }
+
+
+def trace(identity: Identity, file: str | None, sha256: str | None) -> dict[str, Any]:
+    """Where a report is from, for machines: what it was made from, with which software, and how it was named."""
+    return {
+        "title": identity.title,
+        "notes": list(identity.notes),
+        "date": identity.day.isoformat(),
+        "file": file,
+        "sha256": sha256,
+        "versions": _versions(),
+    }
 
 
 def _tabulate_pairs(caption: str, head: str, values: list[tuple[str, str]]) -> Grid:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from ald._core.version import __version__
 from ald.groups.criterion import quote
 from ald.groups.wording import readable
+from ald.options import AuditConfig
 from ald.options.table import of_command
 from ald.report.identity import Identity
 from ald.report.model import Chart, Charts, Figure, Grid, Heading, Records, Report, Section, Spot, Stretch
 from ald.report.summary.facts import describe_outcomes
 from ald.report.summary.phrases import group_words, sentence
 from ald.report.summary.sections import say_fingerprint, tabulate_left_out
-from ald.report.summary.sentences import LIMITATION
-from ald.report.summary.settings import tabulate_some, tabulate_versions
+from ald.report.summary.sentences import LIMITATION, few
+from ald.report.summary.settings import tabulate_some, tabulate_versions, trace
 from ald.report.summary.table import gap, name, number, text_and_numbers, word
 from ald.report.words import confidence, count, format_signed, interval, list_words, p_value, percent, plain
 from ald.results.watch import Watch, Watched, WindowGap
@@ -61,6 +62,7 @@ def summarise_watch(found: Watch, identity: Identity) -> Report:
         warnings=found.warnings,
         profile=(),
         limitation=LIMITATION,
+        provenance=trace(identity, found.input_name, found.input_sha256),
         _cards=lambda: (),
         _sections=lambda: _sections(found),
         _candidates=lambda: Records(columns=(), rows=(), remarks=()),
@@ -163,7 +165,7 @@ def _has_rates(found: Watch) -> bool:
 
 
 def _first_entries(one: Watched, found: Watch) -> list[Entry]:
-    people = sum(gap.people for gap in one.gaps)
+    people = sum(gap.people or 0 for gap in one.gaps)
     about = [word(f"{one.rate.name}{_about(one, found)}")] if _has_rates(found) else []
     return [name(one.criterion), *about, number(people, f"{people:,}")]
 
@@ -302,10 +304,15 @@ def _facts(found: Watch) -> tuple[str, ...]:
     )
 
 
+_SETTINGS = ("favourable", "notion", "given", "given_bins", "level", "min_group_size", "seed")
+
+
 def _sections(found: Watch) -> tuple[Section, ...]:
     data, facts = found.data_summary, _facts(found)
     names = [
-        key for key in of_command("watch") if key in ("favourable", "notion", "given", "given_bins", "level", "seed")
+        key
+        for key in of_command("watch")
+        if key in ("favourable", "notion", "given", "given_bins", "level", "min_group_size", "seed")
     ]
     config = found.config
     asked = [
@@ -323,7 +330,7 @@ def _sections(found: Watch) -> tuple[Section, ...]:
             Section(
                 key=f"watched-{i}",
                 title=f"{_name(one, found)}: {one.rate.name}",
-                table=_tabulate_windows(one),
+                table=_tabulate_windows(one, found.config),
             )
             for i, one in enumerate(found.watched, 1)
         ),
@@ -349,7 +356,7 @@ def _sections(found: Watch) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.paragraphs or section.table)
 
 
-def _tabulate_windows(one: Watched) -> Grid:
+def _tabulate_windows(one: Watched, config: AuditConfig) -> Grid:
     """One row per window."""
     heads = text_and_numbers(
         "window", "people inside", "people outside", "inside", "outside", "gap", "interval", "largest z", "alarm from"
@@ -357,8 +364,8 @@ def _tabulate_windows(one: Watched) -> Grid:
     rows = tuple(
         (
             word(each.window),
-            number(each.people, f"{each.people:,}"),
-            number(each.others, f"{each.others:,}"),
+            number(each.people, few(each.people, config)),
+            number(each.others, few(each.others, config)),
             number(each.inside, percent(each.inside)),
             number(each.outside, percent(each.outside)),
             gap(each.gap),
