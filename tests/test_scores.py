@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ald
-from ald import SettingError
+from ald import InputError, SettingError
 from tests.data.test_scores import scored
 
 
@@ -103,3 +105,40 @@ def test_the_command(tmp_path: Any) -> None:
     result = CliRunner().invoke(cli, ["audit", str(path), "--score", "p", "--truth", "y"])
     assert result.exit_code == 0
     assert "points too high for people" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("notions", 0, "rates", 0, "per_one"), 0.0),
+        (("notions", 0, "rates", 0, "decimals"), -1),
+        (("notions", 0, "rates", 0, "is_share"), 1),
+        (("config", "score"), 5),
+        (("config", "classes"), [1.5]),
+        (("data", "outcomes", 0, "negative"), "x"),
+        (("data", "cells", "people"), -1),
+        (("groups", 0, "counts_inside", "squares_low"), -5),
+        (("groups", 0, "size"), 1),
+        (("forest", "counts", 0), [1, 2]),
+        (("details", "spreads", 0, "inside"), [3.0, 2.0, 1.0, 4.0, 5.0]),
+        (("details", "spreads"), [{"inside": []}]),
+        (("details", "reliabilities", 0, "bands", 0, "inside"), {"people": -1}),
+        (("details", "reliabilities", 0, "auc_inside", "value"), 1.5),
+    ],
+    ids=str,
+)
+def test_damaged_documents(place: tuple[Any, ...], value: Any) -> None:
+    """What cannot be is refused by who reads a document, wherever it stands."""
+    document = json.loads(calibrated())
+    at = document
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
+    with pytest.raises(InputError, match="damaged"):
+        ald.Audit.from_json(json.dumps(document))
+
+
+@cache
+def calibrated() -> str:
+    """The document of an audit of calibration."""
+    return ald.audit(scored(2000), score="p", truth="y", search=ald.Search(trees=3)).to_json()

@@ -98,8 +98,9 @@ _OF_TRUTH = ("calibration", "brier", "log_loss")
 class Mean(Rate):
     """The mean of an amount: a sum over people, of integers (amount * per_one - origin, rounded).
 
-    unit: what is written behind amounts, such as EUR. decimals: how many say something. is_share: whether amounts are
-    shares, and written in percent. Where it is a mean of a score, `ald.data.scores` knows by its key what of.
+    unit: what is written behind amounts, such as EUR. decimals: how many say something. is_share: whether amounts
+    are shares, and written in percent. is_signed: whether some are below 0, so that ratios of means say nothing.
+    Where it is a mean of a score, `ald.data.scores` knows by its key what of.
     """
 
     hits: str = "sum"
@@ -109,6 +110,7 @@ class Mean(Rate):
     unit: str = ""
     decimals: int = 0
     is_share: bool = False
+    is_signed: bool = False
 
     def __post_init__(self) -> None:
         if self.better not in ("higher", "lower"):
@@ -133,8 +135,8 @@ class Mean(Rate):
 
     @property
     def has_ratio(self) -> bool:
-        """Whether one mean divided by another says something: not of differences, which are about 0."""
-        return self.key != "calibration"
+        """Whether one mean divided by another says something: not where amounts are above and below 0."""
+        return not self.is_signed
 
     @property
     def limit(self) -> float:

@@ -11,8 +11,9 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
+import ald
 from ald.assess.amounts import contrast_of_amounts, dominated
-from ald.assess.assessment import Terms, assess, assess_masks
+from ald.assess.assessment import Terms, assess, assess_masks, assessment_terms
 from ald.assess.contrast import Contrast
 from ald.data.amounts import Unit
 from ald.data.coded import Attribute, AuditData
@@ -177,3 +178,30 @@ def test_leaves_are_counted_as_their_criteria_are() -> None:
     counted = proposed.leaves.count(data.ledger)
     assert len(counted) > 10
     assert counted.tolist() == [data.tally(member_mask(criterion, data)).tolist() for criterion in proposed.criteria]
+    sums, small = proposed.leaves.sums(data, 60)
+    assert sums.tolist() == counted.tolist()
+    assert set(small) == set(np.flatnonzero(counted[:, 0] < 60).tolist())
+    for i, rows in small.items():
+        assert rows.tolist() == np.flatnonzero(member_mask(proposed.criteria[i], data)).tolist()
+
+
+@pytest.mark.parametrize("reference", ["rest", "all"])
+def test_leaves_are_tested_as_groups_are(reference: str) -> None:
+    """All leaves of a forest at once, from rows that go down its trees, have the tests of each group by itself."""
+    rng = np.random.default_rng(5)
+    n = 900
+    columns = {
+        "a": rng.choice(["u", "v", "w", None], n),
+        "b": rng.integers(0, 40, n).astype(float),
+        "y": np.round(rng.normal(size=n), 2),
+    }
+    columns["b"][::17] = np.nan
+    audit = ald.audit(columns, outcome="y", search=ald.Search("leaves", trees=5, alpha=0.9), reference=reference)
+    tests = {found.test for found in audit.candidates}
+    assert {"permutation t", "Welch t"} <= tests
+    (answer,) = audit._candidates.split.answers  # type: ignore[union-attr]
+    alone = assess(answer.proposed.criteria, answer.d2, audit.notion, assessment_terms(audit.config))
+    together = answer.assessment
+    np.testing.assert_array_equal(alone.inside, together.inside)
+    np.testing.assert_allclose(alone.log_p, together.log_p, rtol=1e-12)
+    assert alone.test == together.test

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ald.statistics.shuffled import draws, permutation_log_p
+from ald.statistics.shuffled import Shuffles, draws, permutation_log_p
 
 
 def no_strata(values: np.ndarray) -> np.ndarray:
@@ -70,3 +70,15 @@ def test_every_choice_is_as_likely(n: int, k: int) -> None:
     assert (np.diff(np.sort(drawn, axis=1), axis=1) > 0).all()
     times = np.bincount(drawn.ravel(), minlength=n)
     assert stats.chisquare(times).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("side", [-1, 0, 1])
+def test_groups_as_large_share_their_shuffles(side: int) -> None:
+    """Many groups of the same people have the p-values that each has by itself."""
+    rng = np.random.default_rng(3)
+    values = rng.exponential(size=60)
+    shuffles = Shuffles(values)
+    for k in (1, 5, 5, 30, 41, 59, 60):
+        member = np.isin(np.arange(60), rng.choice(60, k, replace=False))
+        alone = permutation_log_p(member, values, no_strata(values), side)
+        assert shuffles.log_p(member, side) == pytest.approx(alone, abs=0, nan_ok=True)

@@ -24,7 +24,7 @@ from ald.data.coded import AuditData, number_values
 from ald.statistics.means import Contrasts, MeanDifference, Side, contrasts, welch
 from ald.statistics.ranks import compare_ranks
 from ald.statistics.score import beyond_log_p
-from ald.statistics.shuffled import permutation_log_p
+from ald.statistics.shuffled import Shuffles, permutation_log_p
 
 # The rank test leads where this share of the people holds more than this part of all squared deviations.
 FEW, MOST = 0.01, 0.5
@@ -106,11 +106,13 @@ def by_sums(
     side: int,
     threshold: float,
     compare: Callable[[int], Contrast],
+    rows_of: Callable[[int], IntArray] | None,
 ) -> tuple[Contrasts, FloatArray, FloatArray, tuple[str, ...]]:
     """The differences of many groups of independent people, log p, the statistics, and the tests that they are of.
 
     inside, outside: people, sum, and both words of the sum of squares, [groups, 4]. Groups that need another test than
-    t are left to `compare`.
+    t are left to `compare`, or to shuffles of everyone where `rows_of` says who is in a group, and all others are those
+    it is compared with.
     """
     assert data.design.amounts is not None
     assert data.unit is not None
@@ -123,14 +125,32 @@ def by_sums(
     tests = ["Welch t"] * len(inside)
     if threshold == 0.0:
         values, stratum = data.design.amounts / data.unit.per_one, np.zeros(len(data.cells), np.int64)
-        least = np.minimum(inside[:, 0], outside[:, 0])
-        other = (
-            least < limit_of_t(values, data.counts, stratum) if not dominated(values, data.counts, stratum) else True
-        )
+        least, few = np.minimum(inside[:, 0], outside[:, 0]), dominated(values, data.counts, stratum)
+        other = np.full(len(least), True) if few else least < limit_of_t(values, data.counts, stratum)
+        shuffles = None if few or rows_of is None else Shuffles(np.repeat(values, data.counts))
         for i in np.flatnonzero(~np.isnan(log_p) & other).tolist():
+            if shuffles is not None and rows_of is not None:
+                log_p[i], tests[i] = _shuffled_log_p(shuffles, rows_of(i), data, side), "permutation t"
+                continue
             one = compare(i)
             log_p[i], statistic[i], tests[i] = one.log_p[0], one.statistic[0], one.test
     return found, log_p, statistic, tuple(tests)
+
+
+def _shuffled_log_p(shuffles: Shuffles, rows: IntArray, data: AuditData, side: int) -> float:
+    """Of the people of these rows, ascending."""
+    if data.one_each and 2 * len(rows) <= len(data.counts):
+        return shuffles.log_p_of(len(rows), rows, side)
+    inside = np.zeros(len(data.counts), bool)
+    inside[rows] = True
+    return shuffles.log_p(np.repeat(inside, data.counts), side)
+
+
+def small_side(data: AuditData) -> float:
+    """From how many people on the smaller side on t is used, of groups without strata."""
+    assert data.design.amounts is not None
+    assert data.unit is not None
+    return limit_of_t(data.design.amounts / data.unit.per_one, data.counts, np.zeros(len(data.cells), np.int64))
 
 
 def _contrast(means: MeanDifference | Robust, log_p: float, statistic: float, test: str, unit: Unit) -> Contrast:
@@ -174,7 +194,7 @@ def limit_of_t(values: FloatArray, people: IntArray, stratum: IntArray) -> float
     """How many people the smaller side needs for t: the more skew amounts are, the more."""
     deviation = deviations(values, people, stratum)
     square = float(people @ deviation**2) / people.sum()
-    skewness = float(people @ deviation**3) / people.sum() / square**1.5 if square > 0 else 0.0
+    skewness = float(people @ (deviation * deviation * deviation)) / people.sum() / square**1.5 if square > 0 else 0.0
     return max(SMALL, min(LARGE, (skewness / SKEW) ** 2))
 
 

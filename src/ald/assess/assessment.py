@@ -5,19 +5,20 @@ This module receives D2 and criteria. It never receives D1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
-from ald.assess.amounts import Asked, by_sums, contrast_of_amounts
+from ald.assess.amounts import Asked, by_sums, contrast_of_amounts, small_side
 from ald.assess.contrast import Contrast, contrast
 from ald.assess.threshold import several_rates_log_p
 from ald.data.coded import AuditData
-from ald.groups.membership import count_members, member_mask, membership_strata
+from ald.groups.membership import Leaves, count_members, member_mask, membership_strata
 from ald.groups.tree import CodedCriterion
 from ald.notions import Mean, Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
@@ -326,7 +327,10 @@ def assess(
         return count_members(criteria, people, threads) if leaves is None else leaves.count(people, threads)
 
     if data.design.amounts is not None and data.design.strata is None and data.design.samples_people:
-        return _assess_amounts(criteria, members(data.ledger), data, notion, terms)
+        if not isinstance(leaves, Leaves):
+            return _assess_amounts(criteria, members(data.ledger), data, notion, terms)
+        inside, small = leaves.sums(data, small_side(data), threads)
+        return _assess_amounts(criteria, inside, data, notion, terms, small)
     if _follows_from_counts(data):
         inside = members(data)
         outside = None
@@ -339,15 +343,24 @@ def assess(
 
 
 def _assess_amounts(
-    criteria: Sequence[CodedCriterion], inside: IntArray, data: AuditData, notion: Notion, terms: Terms
+    criteria: Sequence[CodedCriterion],
+    inside: IntArray,
+    data: AuditData,
+    notion: Notion,
+    terms: Terms,
+    known: Mapping[int, IntArray] = MappingProxyType({}),
 ) -> Assessment:
-    """As `assess`, of amounts of independent people, from the sums of every group's."""
+    """As `assess`, of amounts of independent people, from the sums of every group's. known: the rows of some groups."""
 
     def compare(i: int) -> Contrast:
         member = member_mask(criteria[i], data)
         outside, none = others(member, data, terms.reference), np.zeros(len(member), np.int64)
         return contrast_of_amounts(member, outside, none, data, side, threshold=terms.threshold)
 
+    def rows_of(i: int) -> IntArray:
+        return known[i] if i in known else np.flatnonzero(member_mask(criteria[i], data))
+
+    shuffled = None if terms.reference == "group" else rows_of
     mean, everyone = notion.rates[0], data.cell_counts()
     side = int(RateCounter(notion.rates, data.n_cells).signs[0]) * terms.direction
     outside = everyone - inside
@@ -355,7 +368,7 @@ def _assess_amounts(
         assert data.design.reference is not None
         reference = data.with_counts(np.where(data.design.reference, data.counts, 0))
         outside = reference.cell_counts() - count_members(criteria, reference.ledger)
-    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare)
+    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare, shuffled)
     rate_in, rate_out = (mean.value(table[:, 1], table[:, 0])[None] for table in (inside, outside))
     scale = np.ones_like(rate_in)
     if terms.reference == "all":

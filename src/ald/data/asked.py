@@ -128,6 +128,7 @@ def amount_asked(table: Table, roles: Roles) -> Mean | None:
         origin=unit.origin,
         unit=written,
         decimals=decimals_of(values[table[name].codes[~table[name].missing]]),
+        is_signed=bool(values[0] < 0),
     )
 
 

@@ -86,6 +86,7 @@ def score_asked(table: Table, roles: Roles, mean: Mean) -> Mean:
         origin=unit.origin,
         decimals=decimals_of(values),
         is_share=is_share,
+        is_signed=bool(values.min() < 0),
     )
 
 

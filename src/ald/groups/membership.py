@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ald._core import _numpy_kernel, kernels
 from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
+from ald._core.exact import moments
 from ald._core.threads import in_threads
 from ald.data import packing
 from ald.data.coded import Attribute, AuditData, number_values, weighted_bincount
@@ -116,6 +117,28 @@ class Leaves:
         )  # fmt: skip
         return np.asarray(out[self.at])
 
+    def sums(self, data: AuditData, keep: float, threads: int = 1) -> tuple[IntArray, dict[int, IntArray]]:
+        """Of amounts what `count` is of people, and the rows of every leaf with fewer people than `keep`."""
+        assert data.design.amounts is not None
+        forest = self.forest
+        sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
+        tables_at, tables = self._tables(sizes)
+        added = moments(data.design.amounts) * data.counts[:, None]
+        out = np.zeros((forest.n_nodes, added.shape[1]), dtype=np.int64)
+        small: dict[int, IntArray] = {}
+
+        def descend(root: int) -> None:
+            leaves = list(_leaves_below(root, data, forest, (tables_at, tables, sizes)))
+            if not leaves:
+                return
+            starts = np.cumsum([0, *(len(rows) for _, rows in leaves[:-1])])
+            nodes = [node for node, _ in leaves]
+            out[nodes] = np.add.reduceat(added[np.concatenate([rows for _, rows in leaves])], starts)
+            small.update({node: rows for node, rows in leaves if out[node, 0] < keep})
+
+        in_threads(descend, np.flatnonzero(forest.parent < 0).tolist(), threads)
+        return np.asarray(out[self.at]), {i: small[node] for i, node in enumerate(self.at.tolist()) if node in small}
+
     def everywhere(self, data: AuditData, threads: int = 1) -> IntArray:
         """People at every node of the forest, by packed rows: [nodes, cells]."""
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
@@ -192,6 +215,31 @@ def _table(condition: CodedCondition, attributes: Sequence[Attribute]) -> BoolAr
     table = np.zeros(attributes[condition.attribute].size + 1, dtype=bool)
     table[list(condition.levels)] = True
     return table
+
+
+def _leaves_below(
+    root: int, data: AuditData, forest: Forest, tests: tuple[IntArray, ByteArray, IntArray]
+) -> Iterator[tuple[int, IntArray]]:
+    """The leaves of one tree that anyone is in, with the rows of each, ascending."""
+    tables_at, tables, sizes = tests
+    waiting = [(root, np.arange(len(data.cells)))]
+    while waiting:
+        node, rows = waiting.pop()
+        attribute = int(forest.attribute[node])
+        if len(rows) == 0:
+            continue
+        if attribute < 0:
+            yield node, rows
+            continue
+        code = data.codes[attribute][rows]
+        if tables_at[node] >= 0:
+            side = tables[tables_at[node] + code.astype(np.int64)]
+            left, right = side == 1, side == 0
+        else:
+            cut, missing = int(forest.cut[node]), int(sizes[attribute]) - 1
+            left = code <= cut
+            right = ~left & (code < missing)
+        waiting += [(int(forest.left[node]), rows[left]), (int(forest.right[node]), rows[right])]
 
 
 def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:

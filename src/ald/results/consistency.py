@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from math import isfinite
 from types import NoneType
 from typing import Any
 
@@ -23,6 +24,8 @@ RELIABILITY = {
 
 def check_consistency(document: dict[str, Any]) -> None:
     """Raises where parts of the document do not fit one another."""
+    check_shape(document["config"].get("classes", []), [str], "config.classes.")
+    check_shape(document["config"].get("score"), (str, NoneType), "config.score.")
     rates = {notion["name"]: {rate["key"] for rate in notion["rates"]} for notion in document["notions"]}
     of_amounts = _check_added(document)
     findings = [entry for name in ("giveaways", "groups", "named_groups", "candidates") for entry in document[name]]
@@ -72,6 +75,9 @@ def _check_added(document: dict[str, Any]) -> bool:
     listed += [*forest["counts"], *(cells for tree in details.get("trees", ()) for cells in tree["counts"])]
     listed = [cells for cells in listed if cells is not None]
     if of_amounts:
+        ends = document["data"]["outcomes"][0]
+        if not all(_is_number(ends[name]) for name in ("negative", "positive")):
+            raise InputError("this audit document is damaged: the ends of its amounts are no numbers")
         whole = all(tuple(cells) == AMOUNT_CELLS for cells in named)
         whole &= all(len(cells) == len(AMOUNT_CELLS) for cells in listed)
         tables = [*(tuple(cells.values()) for cells in named), *map(tuple, listed)]
@@ -83,6 +89,13 @@ def _check_added(document: dict[str, Any]) -> bool:
     if not whole:
         raise InputError("this audit document is damaged: some of its counts cannot be right")
     return of_amounts
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _is_mean(rate: dict[str, Any]) -> bool:
@@ -97,6 +110,7 @@ def _is_mean(rate: dict[str, Any]) -> bool:
         and 0 <= decimals <= MOST_DECIMALS
         and isinstance(rate.get("unit"), str)
         and isinstance(rate.get("is_share"), bool)
+        and isinstance(rate.get("is_signed"), bool)
     )
 
 

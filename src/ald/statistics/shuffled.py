@@ -26,51 +26,114 @@ def permutation_log_p(inside: BoolArray, values: FloatArray, strata: IntArray, s
 
     Shuffles come from a generator with a fixed seed: the same people have the same p-value.
     """
-    log_p = _log_p(inside, values, strata, side, _FIRST)
-    return log_p if not log_p < log(_LARGE) else _log_p(inside, values, strata, side, SHUFFLES)
-
-
-def _log_p(inside: BoolArray, values: FloatArray, strata: IntArray, side: int, times: int) -> float:
     _, stratum = np.unique(strata, return_inverse=True)
+    n_strata = int(stratum.max()) + 1 if len(stratum) else 0
+    if n_strata == 1:
+        return Shuffles(values).log_p(inside, side)
+    log_p = _log_p(inside, values, stratum, n_strata, side, _FIRST)
+    return log_p if not log_p < log(_LARGE) else _log_p(inside, values, stratum, n_strata, side, SHUFFLES)
+
+
+class Shuffles:
+    """The same test of many groups of the same people, without strata: groups as large share their shuffles."""
+
+    def __init__(self, values: FloatArray) -> None:
+        self._n = len(values)
+        self._people = _People(values)
+        self._shuffled: dict[tuple[int, int], FloatArray] = {}
+
+    def log_p(self, inside: BoolArray, side: int = 0) -> float:
+        """log p of no difference between those inside and all others; NaN if undefined."""
+        k = int(np.count_nonzero(inside))
+        # The smaller side is drawn.
+        return self.log_p_of(k, np.flatnonzero(inside if 2 * k <= self._n else ~inside), side)
+
+    def log_p_of(self, k: int, drawn: IntArray, side: int = 0) -> float:
+        """The same of k people; drawn: the places of these, or of all others if these are fewer."""
+        log_p = float("nan")
+        if not 0 < k < self._n:
+            return log_p
+        (own,) = _towards(self._t(k, [drawn[None]]), side).tolist()
+        for times in (_FIRST, SHUFFLES):
+            log_p = _share(own, _towards(self._among(k, times), side))
+            if not log_p < log(_LARGE):
+                break
+        return log_p
+
+    def _t(self, k: int, chosen: list[IntArray]) -> FloatArray:
+        both = self._people.sides(chosen, swapped=2 * k > self._n)
+        return _t([Side(**{name: getattr(each, name)[:, None] for name in _COLUMNS}) for each in both])
+
+    def _among(self, k: int, times: int) -> FloatArray:
+        """t of so many choices of k members."""
+        if (k, times) not in self._shuffled:
+            rng = np.random.default_rng([self._n, k])
+            self._shuffled[k, times] = self._t(k, [draws(self._n, min(k, self._n - k), times, rng)])
+        return self._shuffled[k, times]
+
+
+def _log_p(inside: BoolArray, values: FloatArray, stratum: IntArray, n_strata: int, side: int, times: int) -> float:
     parts = []
     rng = np.random.default_rng([len(values), int(inside.sum())])
-    for s in range(int(stratum.max()) + 1 if len(stratum) else 0):
+    for s in range(n_strata):
         own, value = inside[stratum == s], values[stratum == s]
         k, n = int(own.sum()), len(own)
         if 0 < k < n:
             # The smaller side is drawn; those who are on it come first.
             member = own if 2 * k <= n else ~own
             seen = np.flatnonzero(member)[None]
-            parts.append(_sides(value, [seen, draws(n, seen.shape[1], times, rng)], swapped=2 * k > n))
+            chosen = [seen, draws(n, seen.shape[1], times, rng)]
+            parts.append(_People(value).sides(chosen, swapped=2 * k > n))
     if not parts:
         return float("nan")
     both = [
         Side(**{name: np.stack([getattr(part[i], name) for part in parts], axis=-1) for name in _COLUMNS})
         for i in (0, 1)
     ]
-    found = contrasts(*both)
-    difference = found.inside - found.outside
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(difference == 0.0, 0.0, difference / found.error)
-    t = side * t if side else np.abs(t)
-    as_far = np.count_nonzero(t[1:] >= t[0] - _TIE * np.abs(t[0]))
-    return float("nan") if np.isnan(t[0]) else log((as_far + 1) / len(t))
+    t = _towards(_t(both), side)
+    return _share(float(t[0]), t[1:])
 
 
 _COLUMNS = ("people", "total", "spread")
 
 
-def _sides(values: FloatArray, chosen: list[IntArray], *, swapped: bool) -> tuple[Side, Side]:
-    """Those inside and outside, for every choice of members."""
-    centred = values - values.mean()
-    totals, squares = (np.concatenate([each[c].sum(axis=1) for c in chosen]) for each in (centred, centred**2))
-    k, n = chosen[0].shape[1], len(values)
-    people = np.full(len(totals), float(k))
-    picked = Side(people=people, total=totals, spread=np.maximum(squares - totals**2 / k, 0.0))
-    rest = -totals
-    spread = np.maximum(float((centred**2).sum()) - squares - rest**2 / (n - k), 0.0)
-    others = Side(people=n - people, total=rest, spread=spread)
-    return (others, picked) if swapped else (picked, others)
+def _t(both: list[Side]) -> FloatArray:
+    found = contrasts(*both)
+    difference = found.inside - found.outside
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(difference == 0.0, 0.0, difference / found.error))
+
+
+def _towards(t: FloatArray, side: int) -> FloatArray:
+    return side * t if side else np.abs(t)
+
+
+def _share(own: float, shuffled: FloatArray) -> float:
+    """log of the share of statistics that are as large, the own one among them."""
+    as_far = np.count_nonzero(shuffled >= own - _TIE * abs(own))
+    return float("nan") if own != own else log((as_far + 1) / (len(shuffled) + 1))
+
+
+class _People:
+    """The amounts of the people of one stratum, and sums over those who are chosen."""
+
+    def __init__(self, values: FloatArray) -> None:
+        self.centred = values - values.mean()
+        self.squares = self.centred**2
+        self.square = float(self.squares.sum())
+
+    def sides(self, chosen: list[IntArray], *, swapped: bool) -> tuple[Side, Side]:
+        """Those inside and outside, for every choice of members."""
+        totals, squares = (
+            np.concatenate([each[c].sum(axis=1) for c in chosen]) for each in (self.centred, self.squares)
+        )
+        k, n = chosen[0].shape[1], len(self.centred)
+        people = np.full(len(totals), float(k))
+        picked = Side(people=people, total=totals, spread=np.maximum(squares - totals**2 / k, 0.0))
+        rest = -totals
+        spread = np.maximum(self.square - squares - rest**2 / (n - k), 0.0)
+        others = Side(people=n - people, total=rest, spread=spread)
+        return (others, picked) if swapped else (picked, others)
 
 
 def draws(n: int, k: int, times: int, rng: np.random.Generator) -> IntArray:

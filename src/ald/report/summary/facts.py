@@ -70,6 +70,11 @@ def describe_data(audit: Audit) -> list[str]:
     ]
 
 
+def _short(number: str) -> str:
+    """A number in words with a few digits."""
+    return f"{float(number):,.6g}"
+
+
 def _asked_columns(config: AuditConfig) -> list[tuple[str, str]]:
     """The columns that are audited, with their parts."""
     if config.outcomes:
@@ -91,15 +96,14 @@ def describe_outcomes(audit: Asked) -> str:
             "" if config.truth is None else f" Truth: {config.truth}, {said} value: {value_of(config.truth, audit)}."
         )
         return (
-            f"Score: {found.name}, from {found.negative} to {found.positive}.{truth} Compared by "
+            f"Score: {found.name}, from {_short(found.negative)} to {_short(found.positive)}.{truth} Compared by "
             f"{'' if config.mean is None else config.mean.name}."
         )
     if config.mean is not None:
         found, good = audit.data_summary.outcome(config.outcomes[0]), config.favourable_of()
         more = f"{good} is good for people" if good else "nobody said whether more is good for people"
-        return (
-            f"Outcome: {found.name}, a number from {found.negative} to {found.positive}, compared by its mean; {more}."
-        )
+        ends = f"{_short(found.negative)} to {_short(found.positive)}"
+        return f"Outcome: {found.name}, a number from {ends}, compared by its mean; {more}."
 
     def counted(column: str, outcome: str | None = None) -> str:
         word = "positive" if config.favourable_of(outcome) is None else "favourable"

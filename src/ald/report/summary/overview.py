@@ -11,7 +11,7 @@ from ald.report.model import Entry, Grid, Heading, Section
 from ald.report.summary.phrases import compared_with, units_in
 from ald.report.summary.sentences import question, unit_of
 from ald.report.summary.table import gap_head, gap_of, name, number, word
-from ald.report.units import Points, Units, units_of, units_of_notion
+from ald.report.units import POINTS, Points, Units, units_of, units_of_notion
 from ald.report.words import confidence, count, list_words, p_value
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def show_power(audit: Audit) -> Section | None:
     rows = tuple(
         (
             word(f"smallest gap{question(*asked, audit)}"),
-            *(_least(found.get((*asked, share)), units[asked[0]]) for share in shares),
+            *(_least(found.get((*asked, share)), units.get(asked[0], POINTS)) for share in shares),
         )
         for asked in questions
     )
