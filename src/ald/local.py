@@ -140,7 +140,7 @@ class LocalD2(PeopleInMemory):
         n_strata = 1 if strata is None else int(strata.max()) + 1
 
         def along(attribute: int) -> IntArray:
-            return people_along(data, attribute).sum(axis=1)
+            return np.asarray(people_along(data, attribute).sum(axis=1))
 
         asked = [ask(criterion, before, data.attributes, along) for criterion, before in groups]
         return [

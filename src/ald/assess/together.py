@@ -111,7 +111,8 @@ def assess_together(
     asked, counts = people.asked, people.counts
     combination, stratum = np.divmod(people.keys, people.n_strata << len(asked.before))
     strata = number_values(stratum)[1]
-    place, left = [], combination
+    place: list[IntArray] = []
+    left = combination
     for _, _, size in reversed(asked.columns):
         left, own = np.divmod(left, size)
         place.insert(0, own)
@@ -125,7 +126,10 @@ def assess_together(
     rates = RateCounter(notion.rates, counts.shape[1])
     sides = (rates.signs * direction).astype(np.int64).tolist()
     scores: list[Score] = []
-    for r, (hits, base) in enumerate(zip(rates.hit(counts), rates.base(counts), strict=True)):
+    hit, bases = rates.hit(counts), rates.base(counts)
+    for r in range(len(notion.rates)):
+        hits: IntArray = np.asarray(hit[r])
+        base: IntArray = np.asarray(bases[r])
         some = base > 0
         if not member[some].any() or member[some].all():
             return None

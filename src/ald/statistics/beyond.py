@@ -63,7 +63,7 @@ class Cells:
 
     @cached_property
     def _of_strata(self) -> FloatArray:
-        return np.bincount(self.strata, self.people)
+        return np.asarray(np.bincount(self.strata, self.people), float)
 
     @cached_property
     def _by_stratum(self) -> FloatArray:
@@ -116,7 +116,7 @@ def score_beyond(cells: Cells, hits: FloatArray, side: int = 0, rng: np.random.G
 
     side: 1 or -1 for a difference of this sign only. rng: draws where counts are small; without it chi2 has to do.
     """
-    chances = np.round(np.clip(cells.fit(hits), 0.0, 1.0), _DIGITS)
+    chances: FloatArray = np.asarray(np.round(np.clip(cells.fit(hits), 0.0, 1.0), _DIGITS), float)
     total = cells.people.sum()
     variance = cells.variance(chances)
     if (cells.weights**2 * cells.people).sum() <= _NOTHING_LEFT * total or variance <= _NOTHING_LEFT * _NOTHING_LEFT:
