@@ -140,7 +140,7 @@ def test_both_claims_share_one_correction() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"threshold": 0.01}, {"reference": "all"}, {"cluster": "age"}, {"search": "leaves"}]
+    "options", [{"threshold": 0.01}, {"reference": "race = r1"}, {"cluster": "age"}, {"search": "leaves"}]
 )
 def test_where_it_is_not_tested(options: dict[str, object]) -> None:
     """Only plain groups of the default search have the claim."""

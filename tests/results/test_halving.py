@@ -30,7 +30,7 @@ def test_answers_are_ranked_with_one_correction() -> None:
 
 
 def test_both_claims_are_corrected_together() -> None:
-    """A combination is one more test of the same family; one that is significant alone is what a group is listed for."""
+    """A combination is one more test of the family; one that is significant alone is what a group is listed for."""
     config = AuditConfig(notion="statistical parity", outcome="y", trees=3, search="leaves")  # type: ignore[arg-type]
     split = one_halving(coded(people(2000)), config)
     (answer,) = split.answers
