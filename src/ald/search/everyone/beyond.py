@@ -11,7 +11,7 @@ is what is left of outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations
@@ -28,7 +28,7 @@ from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
 from ald.search.everyone.layout import Layout, layout
-from ald.search.everyone.rounds import SHUFFLES, Chance, chance
+from ald.search.everyone.rounds import SHUFFLES, Chance, chance, part_of_round
 from ald.search.everyone.shuffles import LANES, redrawn
 from ald.search.explore.scoring import Aim
 from ald.search.explore.tables import joint_tables
@@ -129,7 +129,9 @@ class Beyond:
         """Every person's chance of a hit by the main effects."""
         return np.asarray(self.expected[self._rate, self.layout.rows])
 
-    def best(self, words: AnyArray) -> tuple[FloatArray, _Best | None]:
+    def best(
+        self, words: AnyArray, told: Callable[[float], None] = lambda share: None
+    ) -> tuple[FloatArray, _Best | None]:
         """Per lane the best value of all combinations, and the one that lane 0 has it from."""
         lanes = len(words) * LANES
         common = np.zeros((self.n_strata if self.several else 0, self.rates, lanes), np.int32)
@@ -139,7 +141,7 @@ class Beyond:
             slots = np.arange(self.n_strata * self.rates, dtype=np.int32)
             bounds = np.array([0, len(slots)])
             kernels.lanes().count(columns, sizes, np.array([0, 1]), bounds, slots, words, common)
-        found = in_threads(lambda forms: self._best(forms, words, common), self._forms, self.threads)
+        found = in_threads(lambda forms: self._best(forms, words, common), self._forms, self.threads, told)
         if not found:
             return np.full(lanes, np.inf), None
         values = np.array([value for value, _ in found])
@@ -351,6 +353,7 @@ class Combinations:
         """described: as for the search of groups, where they are known."""
         self.data, self.rates, self.aim = data, rates, aim
         self.seed, self.draws, self.level, self.threads = seed, draws, level, threads
+        self.tell: Callable[[float], None] = lambda share: None
         self.given = np.zeros(len(data.cells), np.int64) if aim.given is None else aim.given
         self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
@@ -400,7 +403,8 @@ class Combinations:
         own: list[_Best | None] = []
 
         def values(first: int, blocks: int) -> FloatArray:
-            found, best = ready.best(redrawn(people, chances, self.seed, number, first, blocks))
+            words = redrawn(people, chances, self.seed, number, first, blocks)
+            found, best = ready.best(words, part_of_round(self.tell, self.draws, first, blocks))
             if first == 0:
                 own.append(best)
             return found
