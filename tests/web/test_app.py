@@ -38,6 +38,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a group in words": (people(900), {"set__named_groups": "sex = F and age > 60\nsex = M", "set__search": "none"}),
     "a kind": (people(900), {"kind of age": "nominal", "part of score": "exclude"}),
     "predictions": (decisions(), {"notion": ["equalized odds", "predictive parity"]}),
+    "scores": (decisions() | {"chance": [round(0.2 + 0.6 * (i % 7) / 7, 3) for i in range(800)]},
+               {"about": "score", "score": "4", "truth": "3", "score-notion": "Brier score"}),
     "two outcomes": (people(900) | {"z": people(900, 5)["y"]}, {"part of z": "further", "set__split": "random"}),
 }  # fmt: skip
 
@@ -111,7 +113,7 @@ def test_the_page_of_data(client: Client) -> None:
 
 def test_changed_roles(client: Client) -> None:
     """Another outcome has its own values to choose from, and its own sight; predictions have other notions."""
-    page = client.open_file("d.csv", csv_of(decisions()))
+    page = client.open_file("d.csv", csv_of(decisions(seed=77)))
     before = client.get(page).text
     assert "equalized odds" in before
     client.look(page, about="outcome", outcome=place(before, "group"))
@@ -186,13 +188,17 @@ def test_nothing_found(client: Client) -> None:
 
 
 def test_a_number_as_outcome(client: Client) -> None:
-    """Of an outcome that is a number the page asks where it is good; with that it is audited."""
+    """An outcome that is a number is audited by its mean, or as yes and no where the page is told where it is good."""
     columns = people(1500)
     columns["pay"] = [20 + a / 10 + (5 if s == "F" else 0) for a, s in zip(columns["age"], columns["sex"], strict=True)]
     page = client.open_file("pay.csv", csv_of({name: columns[name] for name in ("age", "sex", "pay")}))
     pay = place(client.get(page).text, "pay")
     client.look(page, about="outcome", outcome=pay)
-    assert "The outcome is a number" in client.get(page).text
+    assert "its mean is compared" in client.get(page).text
+    client.look(page, favourable="higher")
+    means = client.document(client.run(page))
+    assert means["notions"][0]["rates"][0]["name"] == "mean pay"
+    assert means["groups"]
     client.look(page, favourable=">= 26")
     question = client.run(page)
     assert client.document(question)["config"]["favourable"] == ">= 26"

@@ -12,14 +12,15 @@ from typing import Any
 
 from ald.errors import SettingError
 from ald.groups.criterion import quote, visible
-from ald.notions import NOTIONS
+from ald.notions import NOTIONS, SCORE_NOTIONS
 from ald.options.table import AUDIT_OPTIONS, DIRECTIONS, SEARCHES, SPLITS, Option, several
 from ald.results.look import ColumnLook, Look
 
 Pairs = Sequence[tuple[str, str]]
 
-# What is audited is asked first; these columns are chosen there.
-AUDITED = ("outcome", "prediction", "truth")
+# What is audited is asked first; these columns are chosen there. By what it is, the columns that it takes.
+AUDITED = ("outcome", "prediction", "score", "truth")
+ABOUT = {"outcome": ("outcome",), "prediction": ("prediction", "truth"), "score": ("score", "truth")}
 # Options with fields of their own: what is audited and how the file is read. The others need another file or machine.
 _OWN = (*AUDITED, "favourable", "notion", "kinds", "query", "attributes", "exclude", "split")
 _ELSEWHERE = ("engine", "memory_limit", "threads", "attributes_from", "on")
@@ -132,7 +133,7 @@ def first_answers(look: Look) -> list[tuple[str, str]]:
     """The form as the look suggests to fill it in."""
     place = {column.name: str(i) for i, column in enumerate(look.columns)}
     pairs = [("about", "prediction" if look.prediction else "outcome")]
-    pairs += [(part, place[name]) for part in AUDITED if (name := getattr(look, part))]
+    pairs += [(part, place[name]) for part in ("outcome", "prediction", "truth") if (name := getattr(look, part))]
     if look.favourable is not None:
         pairs.append(("favourable", look.favourable))
     pairs += [("notion", suggested_notion(look.notions))] if look.notions else []
@@ -149,7 +150,8 @@ def suggested_notion(fitting: Sequence[str]) -> str:
 def asked_of_look(pairs: Pairs, columns: Sequence[str]) -> dict[str, Any]:
     """What a look is asked: what will be audited, the kinds of columns, and the query."""
     options = read(pairs, columns, (), ()).options
-    found: dict[str, Any] = {key: options[key] for key in ("prediction", "truth", "kinds", "query") if key in options}
+    known = ("kinds", "query") if "score" in options else ("prediction", "truth", "kinds", "query")
+    found: dict[str, Any] = {key: options[key] for key in known if key in options}
     outcome = several(options.get("outcome"))[:1]
     if outcome:
         found["outcome"] = outcome[0]
@@ -169,6 +171,10 @@ def read(pairs: Pairs, columns: Sequence[str], notions: Sequence[str], shown: Se
         said.setdefault(name, []).append(value)
     _read_audited(said, columns, answers)
     _read_favourable(said, columns, answers)
+    of_scores = said.get("score-notion", [""])[-1]
+    if "score" in answers.options:
+        notions = ()
+        answers.options |= {"notion": of_scores} if of_scores in SCORE_NOTIONS else {}
     wanted = [name for name in said.get("notion", ()) if name in NOTIONS and name in notions]
     if wanted and tuple(wanted) != (AUDIT_OPTIONS["notion"].default,):
         answers.options["notion"] = wanted[0] if len(wanted) == 1 else wanted
@@ -191,15 +197,15 @@ def _at(place: str, columns: Sequence[str]) -> str | None:
 
 def _read_audited(said: Mapping[str, Sequence[str]], columns: Sequence[str], answers: Answers) -> None:
     about = said.get("about", ["outcome"])[-1]
-    asked = ("outcome",) if about == "outcome" else ("prediction", "truth")
+    asked = ABOUT.get(about, ABOUT["outcome"])
     for key in asked:
         name = _at(said.get(key, [""])[-1], columns)
-        if name is None:
-            answers.problems[key] = "Choose a column."
-        else:
+        if name is not None:
             answers.options[key] = name
+        elif not (about == "score" and key == "truth"):  # without it the question is how high scores are
+            answers.problems[key] = "Choose a column."
     if len(asked) == 2 and len({answers.options.get(key) for key in asked}) == 1 and not answers.problems:
-        answers.problems["truth"] = "Prediction and truth are two columns."
+        answers.problems["truth"] = f"The {asked[0]} and the truth are two columns."
     if about == "outcome" and "outcome" in answers.options:
         further = [_at(name.removeprefix("part-"), columns) for name, value in said.items() if value[-1] == "further"]
         names = [name for name in further if name is not None and name != answers.options["outcome"]]
@@ -242,7 +248,7 @@ def _read_parts(said: Mapping[str, Sequence[str]], columns: Sequence[str], answe
 def _audited(options: Mapping[str, Any]) -> set[str]:
     outcome = options.get("outcome", [])
     names = [outcome] if isinstance(outcome, str) else outcome
-    return {*names, *(options[key] for key in ("prediction", "truth") if key in options)}
+    return {*names, *(options[key] for key in AUDITED[1:] if key in options)}
 
 
 def _read_kinds(

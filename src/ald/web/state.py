@@ -99,7 +99,7 @@ class DataSet:
             if self.draft is None:
                 self.draft = first_answers(look)
             said = {name for name, _ in self.draft}
-            if "favourable" not in said and look.favourable is not None:
+            if "favourable" not in said and look.favourable is not None and dict(self.draft).get("about") != "score":
                 self.draft.append(("favourable", look.favourable))
             if "notion" not in said and look.notions:
                 self.draft.append(("notion", suggested_notion(look.notions)))
@@ -284,17 +284,14 @@ class State:
 
 def asks_amount(look: Any) -> bool:
     """Whether the question is how much, so that no notion is chosen."""
-    if look.outcome is None:
-        return False
-    column = look.column(look.outcome)
-    how_much = column.kind == "numeric" and column.distinct > 2 and look.favourable in (None, "higher", "lower")
-    return how_much and not any(text.startswith(REFUSED) for text in look.warnings)
+    return look.mean is not None
 
 
 def look_from(told: Mapping[str, Any]) -> Any:
     """The look from its plain data."""
     from ald.assess.power import Detectable
     from ald.data.prepare import LeftOut
+    from ald.notions import rate_from
     from ald.results.look import ColumnLook, LevelCount, Look, Part
 
     columns = tuple(
@@ -315,6 +312,7 @@ def look_from(told: Mapping[str, Any]) -> Any:
             "left_out": tuple(LeftOut(**one) for one in told["left_out"]),
             "warnings": tuple(told["warnings"]),
             "notions": tuple(told["notions"]),
+            "mean": rate_from(told["mean"]) if told.get("mean") else None,
             "detectable": tuple(Detectable(**one) for one in told["detectable"]),
         }
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ald.notions import NOTIONS
+from ald.notions import NOTIONS, SCORE_NOTIONS
 from ald.report.markup import Content, Markup, element
-from ald.report.words import count, percent, points, shorten
+from ald.report.units import POINTS, units_of
+from ald.report.words import count, percent, shorten
 from ald.results.look import ColumnLook, Look, Part
-from ald.web.fields import KINDS, Answers, Setting, column_parts, settings
+from ald.web.fields import ABOUT, KINDS, Answers, Setting, column_parts, settings
 from ald.web.ledgers import Book
 from ald.web.pages.frame import button, code, described, form, head, notes, page, problem, section
 from ald.web.state import REFUSED, DataSet, asks_amount, look_from
@@ -36,7 +37,17 @@ _GUESSES = {
     "protected": "an attribute that laws protect",
     "gives the outcome away": "gives the outcome away",
 }
-_ABOUT = (("outcome", "An outcome: what came out for people"), ("prediction", "Predictions, beside what was true"))
+_ABOUT = (
+    ("outcome", "An outcome: what came out for people"),
+    ("prediction", "Predictions, beside what was true"),
+    ("score", "Scores of a model, such as probabilities"),
+)
+_AUDITED = {
+    "outcome": "is the outcome",
+    "prediction": "is the prediction",
+    "score": "is the score",
+    "truth": "is the truth",
+}
 
 
 class Filled:
@@ -84,7 +95,7 @@ def asking_page(
                     problem(_first(refused), "audited"),
                     name="audited",
                 ),
-                _power(look, amount),
+                _power(look, filled("about") == "score"),
                 notes("What to know about this data", warnings),
                 _columns(look, filled),
                 _settings(filled),
@@ -179,9 +190,9 @@ def _audited(look: Look, filled: Filled, values: Mapping[str, list[str]], amount
     return [
         element("fieldset", element("legend", "Audit", class_="hidden"), kinds, class_="kinds"),
         element("div", column_field("outcome", "Outcome"), class_="of-outcome row"),
-        element(
-            "div", column_field("prediction", "Prediction"), column_field("truth", "Truth"), class_="of-prediction row"
-        ),
+        element("div", column_field("prediction", "Prediction"), class_="of-prediction row"),
+        element("div", column_field("score", "Score"), class_="of-score row"),
+        element("div", column_field("truth", "Truth"), class_="of-truth row"),
         _favourable(look, filled, values, amount),
         _notions(look, filled, amount),
     ]
@@ -190,6 +201,8 @@ def _audited(look: Look, filled: Filled, values: Mapping[str, list[str]], amount
 def _favourable(look: Look, filled: Filled, values: Mapping[str, list[str]], amount: bool) -> Markup:
     """Which value is good for people: of those that there are."""
     audited = look.outcome or look.prediction
+    if filled("about") == "score":
+        audited = _name(filled("truth"), look) or audited
     known = values.get(audited or "", [])
     column = look.column(audited) if audited else None
     words = "Good for people"
@@ -213,7 +226,17 @@ def _favourable(look: Look, filled: Filled, values: Mapping[str, list[str]], amo
     )
 
 
+def _name(place: str, look: Look) -> str | None:
+    """The column at a place that a form names."""
+    return look.columns[int(place)].name if place.isdigit() and int(place) < len(look.columns) else None
+
+
 def _notions(look: Look, filled: Filled, amount: bool) -> Markup:
+    if filled("about") == "score":
+        named = [(name, f"{name}: {notion.description}") for name, notion in SCORE_NOTIONS.items()]
+        options = [("", "calibration, or without a truth the mean score"), *named]
+        control = _select("score-notion", options, filled("score-notion"), "What should be equal?")
+        return _labelled("What should be equal?", control, filled, "notion")
     if amount:
         return element("p", "The outcome is a number: its mean is compared.", class_="note")
     chosen = filled.all("notion")
@@ -234,15 +257,16 @@ def _notions(look: Look, filled: Filled, amount: bool) -> Markup:
     )
 
 
-def _power(look: Look, amount: bool) -> Markup | None:
+def _power(look: Look, score: bool) -> Markup | None:
     """What the audit could see, before it runs."""
-    if not look.detectable or amount:
+    if not look.detectable or score:
         return None
+    units = POINTS if look.mean is None else units_of(look.mean)
     rows = [
         element(
             "tr",
             element("th", f"{entry.share:.0%} of the people", scope="row"),
-            element("td", "no gap, however large" if entry.psi is None else f"{points(entry.psi)} or more"),
+            element("td", "no gap, however large" if entry.psi is None else f"{units.size(entry.psi)} or more"),
         )
         for entry in look.detectable
     ]
@@ -326,9 +350,10 @@ def _column(i: int, column: ColumnLook, told: Sequence[str], look: Look, filled:
 
 
 def _part(i: int, column: ColumnLook, name: str, look: Look, filled: Filled) -> Content:
-    audited = {look.outcome: "is the outcome", look.prediction: "is the prediction", look.truth: "is the truth"}
-    if column.name in audited:
-        return element("strong", audited[column.name])
+    asked = ABOUT.get(filled("about", "outcome"), ())
+    audited = {filled(key): words for key, words in _AUDITED.items() if key in asked}
+    if str(i) in audited:
+        return element("strong", audited[str(i)])
     wrong = described(filled.problems.get(f"part-{i}"), f"part-{i}")
     chosen = filled(f"part-{i}")
     control = _select(f"part-{i}", [*column_parts().items()], chosen, f"What {name} is", **wrong)

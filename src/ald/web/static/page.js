@@ -92,7 +92,7 @@ const look = async (form, field) => {
 };
 
 // These decide what the rest of the page says; all other fields are read when the form is sent.
-const DECIDE = /^(about|outcome|prediction|truth|favourable|kind-\d+|order-\d+|part-\d+|notion|set-.*)$/;
+const DECIDE = /^(about|outcome|prediction|score|score-notion|truth|favourable|kind-\d+|order-\d+|part-\d+|notion|set-.*)$/;
 const prepareForm = (form) => {
   form.addEventListener("change", (event) => {
     if (DECIDE.test(event.target.name)) look(form, event.target);
