@@ -74,7 +74,9 @@ def curve_view(
     curve: Curve, rate: Rate, condition: Condition, level: float, within: Sequence[Sequence[int] | None] | None
 ) -> CurveView:
     """The curve of one rate, with the cut of a condition; `within` counts those who satisfy the others."""
-    tables = [("everyone", [bin_.counts for bin_ in curve.bins], curve)]
+    tables: list[tuple[str, list[Sequence[int]], Curve]] = [
+        ("everyone", [bin_.counts for bin_ in curve.bins], curve),
+    ]
     if within is not None:
         # Bins with too few of them to be shown are no points.
         shown = [(bin_, counts) for bin_, counts in zip(curve.bins, within, strict=True) if counts is not None]

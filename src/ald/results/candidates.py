@@ -245,7 +245,7 @@ def _strata(
         weight = weight.reshape(len(weight), -1, n_before).sum(axis=-1)
         weight = (weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
     shares = weight / max(float(weight.sum()), 1e-300)
-    small = too_few(*sizes, least)
+    small = too_few(sizes[0], sizes[1], least)
     order = np.argsort(-shares, kind="stable")
     largest = order[~small[order]][:STRATA_SHOWN]
     shown = np.sort(largest[(sizes[0] + sizes[1])[largest] > 0])

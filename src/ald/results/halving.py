@@ -57,8 +57,7 @@ class Halving:
     significant (all of them, in order) and chosen (those that are listed): positions among them. groups, together: the
     p-values of both claims, that the group differs and that its attributes matter together; NaN is undefined, or not
     tested. alone: whether a candidate is significant as a combination only. strata: what strata of legitimate factors
-    mean, if there are any. small: which candidates have too few people to be
-    shown, once that was asked.
+    mean, if there are any. small: which candidates have too few people to be shown, once that was asked.
     """
 
     d1: AuditData

@@ -74,10 +74,12 @@ def found_again(
     out = []
     for (criterion, _), column in zip(groups, zip(*searched, strict=True), strict=True):
         again = [other for other in column if other is not None]
-        told = Counter(_words(other) for other in again)
+        named = Counter(_words(other) for other in again)
         # Descriptions that differ in the ends of intervals count together, told by those nearest to the group's own.
-        nearest = {words: min((c for c in again if _words(c) == words), key=partial(_far, criterion)) for words in told}
-        ordered = sorted(((nearest[words], n) for words, n in told.items()), key=lambda item: (-item[1], item[0]))
+        nearest = {
+            words: min((c for c in again if _words(c) == words), key=partial(_far, criterion)) for words in named
+        }
+        ordered = sorted(((nearest[words], n) for words, n in named.items()), key=lambda item: (-item[1], item[0]))
         out.append(Again(found=len(again), halves=len(searched), descriptions=tuple(ordered)))
     return out
 

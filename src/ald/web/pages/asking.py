@@ -373,10 +373,12 @@ def _part(i: int, column: ColumnLook, name: str, look: Look, filled: Filled) -> 
 def _values(column: ColumnLook) -> Content:
     """A histogram with its ends, or the most frequent values with bars."""
     if column.histogram:
-        most = max(*column.histogram, 1)
+        # Pieces of too few people to be shown have no bar.
+        known = [n or 0 for n in column.histogram]
+        most = max(*known, 1)
         bars = [
             element("rect", x=6 * i, y=24 - h, width=5, height=h)
-            for i, n in enumerate(column.histogram)
+            for i, n in enumerate(known)
             for h in [0 if n == 0 else max(1, round(24 * n / most))]
         ]
         words = f"Histogram from {column.low} to {column.high}"
