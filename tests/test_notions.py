@@ -82,7 +82,7 @@ def test_other_names(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "calibration", "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity",
+        "false discovery rate", "true negative rate", "parity", "negative predictive value", "equity",
         "", "disparate treatment", "treatment equality", "counterfactual fairness",
     ],
 )  # fmt: skip

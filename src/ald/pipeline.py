@@ -21,7 +21,7 @@ from ald.data.coded import AuditData
 from ald.data.inputs.fingerprint import Seen
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load, load_halves, load_or_leave
-from ald.data.prepare import DataSummary, Prepared, check_halves, prepare, with_kinds
+from ald.data.prepare import DataSummary, Prepared, check_halves, check_rows, prepare, with_kinds
 from ald.data.roles import Roles
 from ald.data.scores import score_asked
 from ald.data.table import Table
@@ -126,6 +126,7 @@ def load_rows(
     """LOAD: the data as coded rows, in memory or where they are; these are given back in the end."""
     found, half = read(data, roles, config, memory_limit, query, threads)
     if isinstance(found, Table):
+        check_rows(found)
         found = with_positions(found, roles)
         config = config.of_amounts(_mean_asked(found, roles, config))
         config = replace(config, classes=classes_asked(found, roles))

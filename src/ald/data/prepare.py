@@ -119,6 +119,12 @@ def with_kinds(table: Table, kinds: Mapping[str, str | Sequence[str]] | None, ta
     return replace(table, columns=columns)
 
 
+def check_rows(table: Table) -> None:
+    """Raises where there is nobody to audit."""
+    if table.n_rows == 0:
+        raise InputError(f"{table.source} has no rows")
+
+
 def prepare(
     table: Table,
     roles: Roles,
@@ -142,8 +148,7 @@ def prepare(
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
     look_at_order: warn of what the order of the rows says; an audit does not depend on it.
     """
-    if table.n_rows == 0:
-        raise InputError(f"{table.source} has no rows")
+    check_rows(table)
     table = with_cuts(with_kinds(table, roles.kinds, roles.taken), roles)
     known, without = known_outcomes(table, roles.outcome_columns)
     if known is not None:
