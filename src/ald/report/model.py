@@ -43,7 +43,7 @@ class Heading:
     @property
     def leaves(self) -> tuple[bool, bool, bool]:
         """How soon the column leaves where there is little room: the larger, the sooner."""
-        return not self.is_main, self.key == "unadjusted gap", not self.is_short
+        return not self.is_main, self.key in ("unadjusted gap", "listed for"), not self.is_short
 
     @property
     def is_short(self) -> bool:

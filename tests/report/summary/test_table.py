@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import ald
 from ald import Audit
-from tests.tables import decisions, people
+from ald.report.summary.table import make_brief_table
+from ald.results.claims import DRAWN
+from tests.tables import decisions, one_cell, people
 
 
 def two_rates() -> Audit:
@@ -41,3 +45,17 @@ def test_named_groups_are_the_records_where_nothing_was_searched() -> None:
     report = audit.report()
     assert [row[0] for row in report.records.rows] == ["sex = F", "age > 50"]
     assert report.candidates.rows == ()
+
+
+def test_combinations_are_told_in_the_list() -> None:
+    """A group that is listed for its combination alone says so in its row; where there is none, no row does."""
+    audit = ald.audit(one_cell(1000), outcome="y", split="none")
+    first = audit.groups[0]
+    assert first.together is not None
+    told = {}
+    for test in (first.test, DRAWN):
+        found = replace(audit, groups=(replace(first, test=test),))
+        table = make_brief_table(found, found.groups)
+        row = zip(table.columns, table.rows[0], strict=True)
+        told[test] = [entry.text for column, entry in row if column.key == "listed for"]
+    assert told == {first.test: [], DRAWN: ["the combination"]}

@@ -268,6 +268,11 @@ def _crude(audit: Audit, finding: Finding) -> str:
     return "" if finding.psi_crude is None else gap_of(finding.psi_crude, audit.notion_of(finding)).text
 
 
+def _say_claim(finding: Finding) -> str:
+    """What a group is listed for where others are for their attributes alone: no single cell need be significant."""
+    return "the combination" if finding.is_combination else ""
+
+
 def _ratio(finding: Finding) -> float | None:
     return next(iter(finding.ratios.values()))
 
@@ -284,6 +289,8 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
     fields.append(_make_text_field(f"{confidence_text(audit)} interval", functools.partial(_interval, audit)))
     if any(finding.psi_crude is not None for finding in audit.groups):
         fields.append(_make_text_field("unadjusted gap", functools.partial(_crude, audit)))
+    if any(finding.is_combination for finding in audit.groups):
+        fields.append(_make_text_field("listed for", _say_claim))
     last = [everything[key] for key in ("ratio", "p_adjusted", "p_questions") if key in everything]
     fields += [field for field in last if field.header]
     if audit.mode.is_everyone:
