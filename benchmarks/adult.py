@@ -58,10 +58,11 @@ def main() -> None:
     best = min(peer.values())
     print(f"load {os.getloadavg()[0]:.2f}, medians of {REPEATS}")
     print(f"scikit-learn fit alone: {peer[1] * 1e3:.1f} ms with 1 job, {peer[2] * 1e3:.1f} ms with 2")
-    for search in ("paper", "default"):
-        ours = median(lambda search=search: ald.audit(  # type: ignore[misc]
-            frame, outcome="income", favourable=">50K", attributes=ATTRIBUTES, search=search))  # fmt: skip
-        print(f"ald, whole audit, search {search}: {ours * 1e3:.1f} ms: {best / ours:.2f} times as fast as the fit")
+    for search, split in (("paper", "auto"), ("default", "auto"), ("default", "none")):
+        ours = median(lambda search=search, split=split: ald.audit(  # type: ignore[misc]
+            frame, outcome="income", favourable=">50K", attributes=ATTRIBUTES, search=search, split=split))  # fmt: skip
+        print(f"ald, whole audit, search {search}, split {split}: {ours * 1e3:.1f} ms: {ours / best:.2f} times as long "
+              f"as the fit, {best / ours:.2f} times as fast")  # fmt: skip
     path = str(Path(folder) / "adult.csv")
     options = ["--outcome", "income", "--favourable", ">50K", "--attributes", ",".join(ATTRIBUTES)]
     command = median(cold(sys.executable, "-m", "ald", "audit", path, *options))

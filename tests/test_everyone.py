@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ald
+from ald._core.steps import share_of_whole
 from ald.datasets import make_synthetic
 from ald.results.audit import Audit
 from ald.results.mode import Mode
@@ -248,3 +249,14 @@ def test_auto_goes_by_people_times_attributes(monkeypatch: pytest.MonkeyPatch) -
     large = ald.audit(columns, outcome="y", split="auto")
     assert large.mode.reason == "people times attributes are more than 2,699"
     assert large.groups == ald.audit(columns, outcome="y", split="random").groups
+
+
+def test_progress_goes_on() -> None:
+    """Rounds, halves that are searched again and groups are told, as shares of the whole that only grow."""
+    calls: list[tuple[str, float]] = []
+    ald.audit(one_cell(1000), outcome="y", progress=lambda step, share: calls.append((step, share)))
+    assert list(dict.fromkeys(step for step, _ in calls)) == ["load", "search", "again", "assess", "rank"]
+    shares = [done for done in (share_of_whole(*call) for call in calls) if done is not None]
+    assert shares == sorted(shares)
+    assert len(shares) > 60
+    assert shares[-1] == 1.0

@@ -61,7 +61,8 @@ def search_all(people: Whole, asked: Sequence[Question], config: AuditConfig, te
     for number, question in enumerate(asked):
 
         def progress(share: float, number: int = number) -> None:
-            tell("search", (number + share) / len(asked))
+            # The rest of the time goes to random halves.
+            tell("search", 0.5 * (number + share) / len(asked))
 
         progress(0.0)
         data = question.view(people.data)
@@ -90,7 +91,6 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
     ordered = [found[id(claim)] for claim in in_order(list(rounds.values()))]
     listed = [one for one in ordered if one.claim.listed]
     chosen = listed[: config.groups]
-    tell("assess", 0.0)
     told = dict(zip(map(id, chosen), _tell(chosen, people, config, tell), strict=True))
     claims = [told.get(id(one), one.claim) for one in ordered]
     findings = tuple(write(claim, config, people.strata) for claim in claims)
@@ -205,17 +205,22 @@ def _chances(searched: Searched, rounds: Sequence[Taken] | Sequence[Together]) -
 def _tell(chosen: Sequence[_Found], people: Whole, config: AuditConfig, tell: Progress) -> list[Claim]:
     """The listed claims with what is said of their sizes, and of halves of the people."""
     again: dict[int, Again] = {}
-    for searched in dict.fromkeys(one.searched for one in chosen):
+    each = list(dict.fromkeys(one.searched for one in chosen))
+    for number, searched in enumerate(each):
+
+        def told_again(share: float, number: int = number) -> None:
+            tell("again", (number + share) / len(each))
+
         own = [one for one in chosen if one.searched is searched]
         search = searched.search
         told = found_again(
             [(one.criterion, one.strata) for one in own], searched.data, search.rates, search.aim,
-            seed=config.seed, threads=people.threads,
+            seed=config.seed, threads=people.threads, told=told_again,
         )  # fmt: skip
-        again |= {id(one): each for one, each in zip(own, told, strict=True)}
+        again |= {id(one): seen for one, seen in zip(own, told, strict=True)}
     out = []
     for number, one in enumerate(chosen):
-        tell("assess", (1 + number) / (1 + len(chosen)))
+        tell("assess", number / len(chosen))
         data, rates = one.searched.data, one.searched.search.rates
         claim = replace(one.claim, finer=_finer(one, people, config))
         if not one.least:

@@ -54,14 +54,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
 
 
-def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """The results of a function for every item, in order. Where one fails, no others go on."""
+def in_threads(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    threads: int,
+    told: Callable[[float], None] = lambda share: None,
+) -> list[Result]:
+    """The results of a function for every item, in order. Where one fails, no others go on.
+
+    told: is called with the share of the items that is done, by the calling thread.
+    """
     items = list(items)
+    found: list[Result] = []
     if threads < 2 or len(items) < 2:
-        return [function(item) for item in items]
+        for item in items:
+            found.append(function(item))
+            told(len(found) / len(items))
+        return found
     working = [_pool(threads).submit(function, item) for item in items]
     try:
-        return [work.result() for work in working]
+        for work in working:
+            found.append(work.result())
+            told(len(found) / len(items))
+        return found
     except BaseException as error:
         for work in working:
             work.cancel()

@@ -32,12 +32,20 @@ def show_progress() -> Iterator[Callable[[str, float], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from ald.report.terminal import open_console
 
     # Until it is known how far the audit is, the bar moves to and fro, and the clock runs.
-    shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    clocks = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
+    shown = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), *clocks
     with Progress(*shown, console=open_console(stderr=True), transient=True) as bar:
         task = bar.add_task("load", total=None)
 

@@ -217,6 +217,20 @@ def test_the_best_linear_form_of_every_lane(seed: int, rates: int, strata: int, 
         assert np.allclose(value - cost[at], (x - cost[:, None]).max(axis=0))
 
 
+@pytest.mark.parametrize("strata", [0, 2])
+def test_no_linear_form(strata: int) -> None:
+    """Where no group is left to look at, no lane has one."""
+    table, common = np.ones((4, 1, LANES), np.int32), np.ones((strata, 1, LANES), np.int32)
+    none = np.zeros(0)
+    for kernel in kernels():
+        value, at = np.ones(LANES), np.ones(LANES, np.int64)
+        kernel.best_forms(
+            table, common, LANES, 1, np.array([0, 4]), np.array([0, 0]), none, none, none, none, value, at
+        )
+        assert (value == 0).all()
+        assert (at == -1).all()
+
+
 def arguments() -> dict[str, dict[str, Any]]:
     words = np.zeros((1, 3, 8), np.uint64)
     one = np.ones((1, 1))

@@ -602,52 +602,76 @@ done:
     return result;
 }
 
-/* The strongest of some linear forms in a block of lanes. */
+/* Lanes whose sums registers hold at a time. */
+#define FORM_LANES 32
+typedef double Eight __attribute__((vector_size(8 * sizeof(double))));
+typedef Eight Eights __attribute__((aligned(8), may_alias));
+
+#define ADD_FORM(weights, numbers, n)                                                      \
+    do {                                                                                   \
+        for (Py_ssize_t k_ = 0; k_ < (n); k_++) {                                          \
+            const double own_ = (weights)[k_];                                             \
+            const Eights *d_ = (const Eights *)((numbers) + k_ * FORM_LANES);              \
+            sum0 += own_ * d_[0];                                                          \
+            sum1 += own_ * d_[1];                                                          \
+            sum2 += own_ * d_[2];                                                          \
+            sum3 += own_ * d_[3];                                                          \
+        }                                                                                  \
+    } while (0)
+
+/* The strongest of some linear forms in FORM_LANES lanes. numbers: room for the rows of any part, and for all strata. */
 MANY_VERSIONS
 static void
 best_forms_block(const int32_t *table, const int32_t *common, Py_ssize_t lanes, Py_ssize_t rates, Py_ssize_t parts,
                  Py_ssize_t strata, const int64_t *rows_at, const int64_t *groups_at, const double *coefs,
-                 const double *common_coefs, const double *scale, const double *cost, double *out, int64_t *out_at)
+                 const double *common_coefs, const double *scale, const double *cost, double *numbers, double *out,
+                 int64_t *out_at)
 {
-    double gain[LANES], value[LANES], at[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
+    double gain[FORM_LANES], value[FORM_LANES], at[FORM_LANES], *shared = numbers;
+    for (int lane = 0; lane < FORM_LANES; lane++) {
         gain[lane] = -1e300;
         value[lane] = 0.0;
         at[lane] = -1.0;
     }
+    for (Py_ssize_t s = 0; s < strata; s++) {
+        for (Py_ssize_t r = 0; r < rates; r++) {
+            for (int lane = 0; lane < FORM_LANES; lane++) {
+                shared[(r * strata + s) * FORM_LANES + lane] = (double)common[(s * rates + r) * lanes + lane];
+            }
+        }
+    }
+    numbers += strata * rates * FORM_LANES;
     for (Py_ssize_t t = 0; t < parts; t++) {
         const Py_ssize_t rows = rows_at[t + 1] - rows_at[t];
+        for (Py_ssize_t k = 0; k < rows; k++) {
+            for (Py_ssize_t r = 0; r < rates; r++) {
+                const int32_t *row = table + ((rows_at[t] + k) * rates + r) * lanes;
+                for (int lane = 0; lane < FORM_LANES; lane++) {
+                    numbers[(r * rows + k) * FORM_LANES + lane] = (double)row[lane];
+                }
+            }
+        }
         for (Py_ssize_t i = groups_at[t]; i < groups_at[t + 1]; i++) {
-            double x[LANES];
-            for (int lane = 0; lane < LANES; lane++) {
+            double x[FORM_LANES];
+            for (int lane = 0; lane < FORM_LANES; lane++) {
                 x[lane] = 0.0;
             }
             for (Py_ssize_t r = 0; r < rates; r++, coefs += rows) {
-                double sum[LANES];
-                for (int lane = 0; lane < LANES; lane++) {
-                    sum[lane] = 0.0;
-                }
-                for (Py_ssize_t k = 0; k < rows; k++) {
-                    const int32_t *row = table + ((rows_at[t] + k) * rates + r) * lanes;
-                    const double own = coefs[k];
-                    for (int lane = 0; lane < LANES; lane++) {
-                        sum[lane] += own * (double)row[lane];
-                    }
-                }
-                for (Py_ssize_t s = 0; s < strata; s++) {
-                    const int32_t *row = common + (s * rates + r) * lanes;
-                    const double own = common_coefs[(i * rates + r) * strata + s];
-                    for (int lane = 0; lane < LANES; lane++) {
-                        sum[lane] += own * (double)row[lane];
-                    }
-                }
+                Eight sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0};
+                ADD_FORM(coefs, numbers + r * rows * FORM_LANES, rows);
+                ADD_FORM(common_coefs + (i * rates + r) * strata, shared + r * strata * FORM_LANES, strata);
+                double sum[FORM_LANES];
+                memcpy(sum, &sum0, sizeof(Eight));
+                memcpy(sum + 8, &sum1, sizeof(Eight));
+                memcpy(sum + 16, &sum2, sizeof(Eight));
+                memcpy(sum + 24, &sum3, sizeof(Eight));
                 const double factor = scale[i * rates + r];
-                for (int lane = 0; lane < LANES; lane++) {
+                for (int lane = 0; lane < FORM_LANES; lane++) {
                     x[lane] += sum[lane] * sum[lane] * factor;
                 }
             }
             const double own = cost[i], number = (double)i;
-            for (int lane = 0; lane < LANES; lane++) {
+            for (int lane = 0; lane < FORM_LANES; lane++) {
                 const double worth = x[lane] - own;
                 const int better = worth > gain[lane];
                 gain[lane] = better ? worth : gain[lane];
@@ -656,7 +680,7 @@ best_forms_block(const int32_t *table, const int32_t *common, Py_ssize_t lanes, 
             }
         }
     }
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int lane = 0; lane < FORM_LANES; lane++) {
         out[lane] = value[lane];
         out_at[lane] = (int64_t)at[lane];
     }
@@ -684,6 +708,7 @@ best_forms(PyObject *self, PyObject *args)
     Buffer b[10];
     memset(b, 0, sizeof(b));
     PyObject *result = NULL;
+    double *numbers = NULL;
     for (int i = 0; i < 10; i++) {
         if (get_buffer(object[i], &b[i], i >= 8, i < 2 ? 4 : 8, names[i]) < 0) {
             goto done;
@@ -712,15 +737,25 @@ best_forms(PyObject *self, PyObject *args)
     const double *coefs = b[4].view.buf, *common_coefs = b[5].view.buf, *scale = b[6].view.buf, *cost = b[7].view.buf;
     double *out = b[8].view.buf;
     int64_t *out_at = b[9].view.buf;
+    int64_t most = 0;
+    for (Py_ssize_t t = 0; t < parts; t++) {
+        most = rows_at[t + 1] - rows_at[t] > most ? rows_at[t + 1] - rows_at[t] : most;
+    }
+    numbers = malloc(((size_t)most + (size_t)strata + 1) * (size_t)rates * FORM_LANES * sizeof(double));
+    if (numbers == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t first = 0; first < lanes; first += LANES) {
+    for (Py_ssize_t first = 0; first < lanes; first += FORM_LANES) {
         best_forms_block(table + first, common + first, lanes, rates, parts, strata, rows_at, groups_at, coefs,
-                         common_coefs, scale, cost, out + first, out_at + first);
+                         common_coefs, scale, cost, numbers, out + first, out_at + first);
     }
     Py_END_ALLOW_THREADS
     result = Py_None;
     Py_INCREF(result);
 done:
+    free(numbers);
     release(b, 10);
     return result;
 }

@@ -146,7 +146,7 @@ def best_forms(
     out_at: IntArray,
 ) -> None:
     counts, shared = table.reshape(-1, rates, lanes), common.reshape(-1, rates, lanes)
-    scale, shared_coefs = scale.reshape(-1, rates), common_coefs.reshape(len(cost), rates, -1)
+    scale, shared_coefs = scale.reshape(-1, rates), common_coefs.reshape(len(cost), rates, len(shared))
     out[...], out_at[...] = 0.0, -1
     gain, used = np.full(lanes, -1e300), 0
     for t, (first, last) in enumerate(pairwise(groups_at.tolist())):

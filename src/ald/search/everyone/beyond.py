@@ -11,9 +11,9 @@ is what is left of outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from math import log
 
@@ -28,7 +28,7 @@ from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
 from ald.search.everyone.layout import Layout, layout
-from ald.search.everyone.rounds import SHUFFLES, Chance, chance
+from ald.search.everyone.rounds import SHUFFLES, Chance, chance, part_of_round
 from ald.search.everyone.shuffles import LANES, redrawn
 from ald.search.explore.scoring import Aim
 from ald.search.explore.tables import joint_tables
@@ -129,7 +129,9 @@ class Beyond:
         """Every person's chance of a hit by the main effects."""
         return np.asarray(self.expected[self._rate, self.layout.rows])
 
-    def best(self, words: AnyArray) -> tuple[FloatArray, _Best | None]:
+    def best(
+        self, words: AnyArray, told: Callable[[float], None] = lambda share: None
+    ) -> tuple[FloatArray, _Best | None]:
         """Per lane the best value of all combinations, and the one that lane 0 has it from."""
         lanes = len(words) * LANES
         common = np.zeros((self.n_strata if self.several else 0, self.rates, lanes), np.int32)
@@ -139,7 +141,7 @@ class Beyond:
             slots = np.arange(self.n_strata * self.rates, dtype=np.int32)
             bounds = np.array([0, len(slots)])
             kernels.lanes().count(columns, sizes, np.array([0, 1]), bounds, slots, words, common)
-        found = in_threads(lambda forms: self._best(forms, words, common), self._forms, self.threads)
+        found = in_threads(lambda forms: self._best(forms, words, common), self._forms, self.threads, told)
         if not found:
             return np.full(lanes, np.inf), None
         values = np.array([value for value, _ in found])
@@ -239,48 +241,52 @@ class Beyond:
         chosen = [batch.parts[t] for t in parts]
         tables = self._tables(columns, sizes, chosen, self.layout.data)
         spreads = self._tables(columns, sizes, chosen, self._spread)
-        filled = [np.flatnonzero(table.any(axis=(1, 2))) for table in tables]
-        # Combinations that look alike are made ready together.
+        # Combinations that look alike are made ready together, and follow one another.
         alike: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
-        for i, (part, cells) in enumerate(zip(chosen, filled, strict=True)):
-            alike.setdefault((tuple(sizes[k] for k in part), cells.tobytes()), []).append(i)
-        forms: dict[int, tuple[FloatArray, FloatArray, FloatArray]] = {}
-        for (shape, _), some in alike.items():
-            cells = filled[some[0]]
-            effects = _effects(cells, shape)
+        for i, (part, table) in enumerate(zip(chosen, tables, strict=True)):
+            filled = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
+            alike.setdefault((tuple(sizes[k] for k in part), filled.tobytes()), []).append(i)
+        starts, smallest, total = np.concatenate([[0], batch.ends]), self.described.smallest, self.described.people
+        n_rows, slots, numbers = 0, [], []
+        rows, groups, coefs, common, scales = ([] for _ in range(5))
+        for (shape, filled_cells), some in alike.items():
+            cells, m = np.frombuffer(filled_cells, np.int64), len(some)
+            effects = _effects(filled_cells, shape)
             own, spread = (np.stack([each[i][cells] for i in some]).astype(float) for each in (tables, spreads))
             weights = [self._weights(own[..., r], effects, r, spread[..., r] / _UNIT) for r in range(self.rates)]
-            coefs, common, scale = (np.stack([one[kind] for one in weights], axis=2) for kind in range(3))
-            forms |= {i: (coefs[at], common[at], scale[at]) for at, i in enumerate(some)}
-        starts, smallest, total = np.concatenate([[0], batch.ends]), self.described.smallest, self.described.people
-        rows_at, groups_at, slots, kept_forms, numbers = [0], [0], [], [], []
-        for i, (t, table, cells) in enumerate(zip(parts, tables, filled, strict=True)):
-            slot = np.full((len(table), self.rates), -1)
-            slot[cells] = np.arange(rows_at[-1] * self.rates, (rows_at[-1] + cells.size) * self.rates).reshape(
-                -1, self.rates
-            )
-            people = table[cells].sum(axis=(1, 2))
-            wanted = (people >= smallest) & (total - people >= smallest) & (forms[i][2] > 0).any(axis=1)
-            wanted &= np.isfinite(batch.prices[starts[t] + cells])
-            slots.append(slot.ravel())
-            kept_forms.append([one[wanted] for one in forms[i]])
-            numbers.append(np.stack([np.full(np.count_nonzero(wanted), t), cells[wanted]]))
-            rows_at.append(rows_at[-1] + len(cells))
-            groups_at.append(groups_at[-1] + int(np.count_nonzero(wanted)))
+            of_rows, of_strata, scale = (np.stack([one[kind] for one in weights], axis=2) for kind in range(3))
+            slot = np.full((m, len(tables[some[0]]), self.rates), -1)
+            n_rows_here = m * len(cells)
+            slot[:, cells] = (n_rows * self.rates + np.arange(n_rows_here * self.rates)).reshape(m, -1, self.rates)
+            people = own.sum(axis=(2, 3))
+            t = np.array([parts[i] for i in some])
+            wanted = (people >= smallest) & (total - people >= smallest) & (scale > 0).any(axis=2)
+            wanted &= np.isfinite(batch.prices[starts[t][:, None] + cells])
+            n_rows += n_rows_here
+            slots.append(slot.reshape(m, -1))
+            rows += [len(cells)] * m
+            groups += np.count_nonzero(wanted, axis=1).tolist()
+            coefs.append(of_rows[wanted].ravel())
+            common.append(of_strata[wanted].ravel())
+            scales.append(scale[wanted])
+            which, cell = np.nonzero(wanted)
+            numbers.append(np.stack([t[which], cells[cell]]))
+        order = [i for some in alike.values() for i in some]
         of_part, cell = np.concatenate(numbers, axis=1)
         priced = starts[of_part] + cell
+        lengths = np.repeat([one.shape[1] for one in slots], [len(one) for one in slots])
         return _Forms(
             batch=batch,
             columns=[*of_people, self._rate],
             sizes=np.array([*sizes, self.rates], np.int64),
-            parts=np.array([(*part, len(of_people)) for part in chosen], np.int64).ravel(),
-            offsets=np.concatenate([[0], np.cumsum([len(slot) for slot in slots])]).astype(np.int64),
-            slots=np.concatenate(slots).astype(np.int32),
-            rows_at=np.array(rows_at, np.int64),
-            groups_at=np.array(groups_at, np.int64),
-            coefs=np.concatenate([coefs.ravel() for coefs, _, _ in kept_forms]),
-            common_coefs=np.concatenate([common.ravel() for _, common, _ in kept_forms]),
-            scale=np.ascontiguousarray(np.concatenate([scale for _, _, scale in kept_forms])),
+            parts=np.array([(*chosen[i], len(of_people)) for i in order], np.int64).ravel(),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            slots=np.concatenate([one.ravel() for one in slots]).astype(np.int32),
+            rows_at=np.concatenate([[0], np.cumsum(rows)]).astype(np.int64),
+            groups_at=np.concatenate([[0], np.cumsum(groups)]).astype(np.int64),
+            coefs=np.concatenate(coefs),
+            common_coefs=np.concatenate(common),
+            scale=np.ascontiguousarray(np.concatenate(scales)),
             prices=batch.prices[priced],
             costs=batch.costs[priced],
             cell=(of_part, cell),
@@ -312,18 +318,21 @@ class Beyond:
         return weights, -means if self.several else means[..., :0], scale
 
 
-def _effects(cells: IntArray, sizes: Sequence[int]) -> FloatArray:
-    """The effects that are given: of levels, and in triples of pairs of them: [cells, effects]."""
-    place = np.stack(np.unravel_index(cells, sizes), axis=1)
-    columns = []
-    for order in range(1, len(sizes)):
-        for chosen in combinations(range(len(sizes)), order):
-            key = np.zeros(len(cells), np.int64)
-            for k in chosen:
-                key = key * sizes[k] + place[:, k]
-            present, number = np.unique(key, return_inverse=True)
-            columns.append(np.eye(len(present))[number])
-    return np.concatenate(columns, axis=1)
+@lru_cache(maxsize=4096)
+def _effects(cells: bytes, sizes: tuple[int, ...]) -> FloatArray:
+    """The effects that are given: of levels, and in triples of pairs of them: [cells, effects].
+
+    Each against the first level that occurs, so that none follows from the others where all cells are there; the mean
+    is that of strata.
+    """
+    place = np.unravel_index(np.frombuffer(cells, np.int64), sizes)
+    levels = [(own[:, None] == np.unique(own)[1:]).astype(float) for own in place]
+    columns = list(levels)
+    if len(sizes) == 3:
+        for a, b in combinations(levels, 2):
+            columns.append((a[:, :, None] * b[:, None, :]).reshape(len(a), -1))
+    both = np.concatenate(columns, axis=1)
+    return np.asarray(both[:, both.any(axis=0)])
 
 
 class Combinations:
@@ -344,6 +353,7 @@ class Combinations:
         """described: as for the search of groups, where they are known."""
         self.data, self.rates, self.aim = data, rates, aim
         self.seed, self.draws, self.level, self.threads = seed, draws, level, threads
+        self.tell: Callable[[float], None] = lambda share: None
         self.given = np.zeros(len(data.cells), np.int64) if aim.given is None else aim.given
         self.sets = [tuple(range(len(rates.rates)))] if rates.disjoint else [(r,) for r in range(len(rates.rates))]
         self.counters = [RateCounter([rates.rates[r] for r in one], data.n_cells) for one in self.sets]
@@ -393,7 +403,8 @@ class Combinations:
         own: list[_Best | None] = []
 
         def values(first: int, blocks: int) -> FloatArray:
-            found, best = ready.best(redrawn(people, chances, self.seed, number, first, blocks))
+            words = redrawn(people, chances, self.seed, number, first, blocks)
+            found, best = ready.best(words, part_of_round(self.tell, self.draws, first, blocks))
             if first == 0:
                 own.append(best)
             return found

@@ -98,6 +98,16 @@ def chance(values: Callable[[int, int], FloatArray], shuffles: int, level: float
     return Chance(as_strong=len(at), shuffles=shuffles, stopped=False, critical=critical)
 
 
+def part_of_round(tell: Callable[[float], None], shuffles: int, first: int, blocks: int) -> Callable[[float], None]:
+    """What tells how much of a round is done, from how much of these blocks of its shuffles is.
+
+    >>> part_of_round(print, 1023, 1, 1)(0.5)
+    0.75
+    """
+    of = blocks_of(shuffles + 1)
+    return lambda share: tell((first + blocks * share) / of)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Taken:
     """A group of the list, or the one that was not strong enough.
@@ -138,6 +148,7 @@ class Everyone:
     ) -> None:
         self.data, self.rates, self.aim = data, rates, aim
         self.seed, self.level, self.threads = seed, level, threads
+        self.tell: Callable[[float], None] = lambda share: None
         self.given = np.zeros(len(data.cells), np.int64) if aim.given is None else aim.given
         # Where people are in the base of several rates, every rate is shuffled by itself.
         self.sets: list[tuple[int, ...]] = (
@@ -228,7 +239,7 @@ class Everyone:
 
         def values(first: int, blocks: int) -> FloatArray:
             words = self.words(people, number * len(self.sets) + which, first, blocks)
-            found = ready.strongest(words)
+            found = ready.strongest(words, part_of_round(self.tell, self.shuffles, first, blocks))
             if first == 0:
                 own.append((float(found.values[0]), found.first))
             return found.values

@@ -65,9 +65,17 @@ def search_everyone(
     parts = questions * (2 if search.described[0].batches else 1)
     search = search.at_level(level / parts)
     found: list[Taken] = []
+    done = 0.0
+
+    def say(rounds: float) -> None:
+        # A round may be shuffled twice: nobody is told that less is done than before.
+        nonlocal done
+        done = max(done, rounds / (2 * groups + 1))
+        tell(done)
+
+    search.tell = lambda share: say(len(found) + share)
     for taken in search.rounds():
         found.append(taken)
-        tell(len(found) / (2 * groups + 1))
         if sum(one.listed for one in found) == groups:
             break
     together: list[Together] = []
@@ -75,9 +83,9 @@ def search_everyone(
         kept, rates, aim, seed=seed, draws=search.shuffles, level=search.level, threads=threads,
         described=search.described,
     )  # fmt: skip
+    combinations.tell = lambda share: say(groups + len(together) + share)
     for combined in combinations.rounds():
         together.append(combined)
-        tell((groups + len(together)) / (2 * groups + 1))
         if sum(one.listed for one in together) == groups:
             break
     return Searched(

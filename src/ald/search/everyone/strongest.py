@@ -9,7 +9,7 @@ lets expect, and their variance, are known once: a lane takes one count, one dif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -93,11 +93,11 @@ class Round:
             batches = [batch for batch in described.batches if batch.combined is combined]
             self._work += in_threads(partial(self._cells, columns=columns, of_people=of_people), batches, threads)
 
-    def strongest(self, words: AnyArray) -> Strongest:
+    def strongest(self, words: AnyArray, told: Callable[[float], None] = lambda share: None) -> Strongest:
         """The strongest group in every lane of these words."""
         if not self._work:
             return Strongest(values=np.full(len(words) * LANES, np.inf), first=())
-        found = in_threads(lambda work: self._best(work, words), self._work, self.threads)
+        found = in_threads(lambda work: self._best(work, words), self._work, self.threads, told)
         values = np.array([value for value, _ in found])
         best = int(np.argmin(values[:, 0]))
         return Strongest(values=values.min(axis=0), first=found[best][1])

@@ -22,6 +22,7 @@ _STEPS = {
     "look": "Looking at the columns",
     "search": "Searching for groups",
     "repeat": "Searching one random half after another",
+    "again": "Searching random halves again",
     "assess": "Testing the groups",
     "rank": "Putting the groups in order",
     "power": "Counting what could have been seen",
