@@ -8,11 +8,13 @@ from functools import partial
 
 import numpy as np
 
+from ald._core.arrays import IntArray
+from ald.assess.together import Jointly, ask
 from ald.data.coded import AuditData, merge
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extend_data
-from ald.groups.membership import Leaves, member_mask
+from ald.groups.membership import Leaves, member_mask, people_along, people_jointly
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.options import AuditConfig
@@ -132,6 +134,19 @@ class LocalD2(PeopleInMemory):
 
     def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, Sequence[CodedCriterion]]:
         return self.data, criteria
+
+    def jointly(self, groups: Sequence[tuple[CodedCriterion, Sequence[CodedCriterion]]]) -> list[Jointly | None]:
+        data, strata = self.data, self.data.design.strata
+        n_strata = 1 if strata is None else int(strata.max()) + 1
+
+        def along(attribute: int) -> IntArray:
+            return np.asarray(people_along(data, attribute).sum(axis=1))
+
+        asked = [ask(criterion, before, data.attributes, along) for criterion, before in groups]
+        return [
+            None if one is None else Jointly(one, *people_jointly(data, one.columns, one.before, n_strata), n_strata)
+            for one in asked
+        ]
 
     def leaves(self, proposed: Candidates) -> Leaves | None:
         return proposed.leaves

@@ -14,6 +14,7 @@ from ald._core.arrays import FloatArray, IntArray
 from ald._core.threads import available_threads
 from ald.assess.assessment import Assessment, Terms, assess, assess_in_order, assessment_terms
 from ald.assess.power import Detectable, detectable, detectable_means, known
+from ald.assess.together import Combination, assess_together
 from ald.data.asked import amount_asked, with_positions
 from ald.data.classes import classes_asked
 from ald.data.coded import AuditData
@@ -254,9 +255,21 @@ def assess_groups(grown: Grown, config: AuditConfig, tell: Progress) -> list[Ans
                 assessment=assessment,
                 overlaps=d2.overlaps(proposed),
                 giveaways=assess_giveaways(proposed, d2, question, terms) if proposed.giveaways else None,
+                together=assess_combinations(proposed, d2, question, config, number) if config.combines else (),
             )
         )
     return answers
+
+
+def assess_combinations(
+    proposed: Candidates, d2: D2View, question: Question, config: AuditConfig, number: int
+) -> tuple[Combination | None, ...]:
+    """Per group of two or three attributes whether these matter together, given the groups before it."""
+    people = d2.jointly([(criterion, proposed.criteria[:i]) for i, criterion in enumerate(proposed.criteria)])
+    return tuple(
+        None if one is None else assess_together(one, question.notion, config.sign, (config.seed, number, i))
+        for i, one in enumerate(people)
+    )
 
 
 def assess_giveaways(proposed: Candidates, d2: D2View, question: Question, terms: Terms) -> Assessment:
@@ -412,7 +425,7 @@ def _detectable(split: Halving, config: AuditConfig) -> tuple[Detectable, ...]:
             d2.cell_counts(),
             notion,
             assessment_terms(config),
-            split.tested,
+            split.n_tests,
             known=known(d2, RateCounter(notion.rates, d2.n_cells)),
             reference=None if reference is None else d2.with_counts(np.where(reference, d2.counts, 0)).cell_counts(),
             outcome=answer.question.outcome if len(config.asked_outcomes) > 1 else None,

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ald.assess.assessment import MemberCounter
+from ald.assess.together import Jointly
 from ald.data.coded import AuditData
 from ald.data.prepare import DataSummary
 from ald.data.strata import Strata
@@ -115,6 +116,12 @@ class D2View(People, Protocol):
 
     def memberships(self, criteria: Sequence[CodedCriterion]) -> tuple[AuditData, Sequence[CodedCriterion]]:
         """Rows that tell who is in which of these groups, and the groups as criteria on these rows."""
+
+    def jointly(self, groups: Sequence[tuple[CodedCriterion, Sequence[CodedCriterion]]]) -> Sequence[Jointly | None]:
+        """People by what groups of two or three attributes are made of; None for other groups.
+
+        groups: each with those before it.
+        """
 
     def leaves(self, proposed: Candidates) -> MemberCounter | None:
         """Who counts the members of candidates that are leaves of a forest; None if they are not."""

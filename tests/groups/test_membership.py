@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.groups.membership import Leaves, count_members, member_mask, membership_strata
+from ald.groups.membership import Leaves, count_members, member_mask, membership_strata, people_jointly
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import SELECTION, RateCounter
@@ -128,3 +128,21 @@ def test_patterns_of_many_memberships(n: int, seed: int, share: float) -> None:
     masks = np.random.default_rng(seed).random((n, 60)) < share
     _, expected = np.unique(masks, axis=1, return_inverse=True)
     assert membership_strata(list(masks)).tolist() == expected.ravel().tolist()
+
+
+def test_people_are_counted_jointly() -> None:
+    """People per combination of columns and of membership in groups, as counted row by row."""
+    data = coded(400, 5)
+    halves = np.array([0, 0, 0, 1, 1, 1, 1, 2])
+    levels = np.arange(5)
+    before = ((CodedCondition(2, 0, 0, (0, 2)),), (CodedCondition(3, 20, 200),))
+    keys, counts = people_jointly(data, [(0, halves, 3), (1, levels, 5)], before)
+    masks = [member_mask(criterion, data).astype(int) for criterion in before]
+    rows = zip(halves[data.codes[0]], levels[data.codes[1]], *masks, data.cells, data.counts, strict=True)
+    expected = dict.fromkeys(keys.tolist(), np.zeros(4, np.int64))
+    for half, level, first, second, cell, n in rows:
+        key = int(((half * 5 + level) * 2 + first) * 2 + second)
+        expected[key] = expected[key] + n * (np.arange(4) == cell)
+    assert {int(key): own.tolist() for key, own in zip(keys, counts, strict=True)} == {
+        key: own.tolist() for key, own in expected.items()
+    }

@@ -63,6 +63,18 @@ def test_the_same_as_one_machine(options: dict[str, Any]) -> None:
     assert "counted where they are" in found.warnings[-1]
 
 
+@pytest.mark.usefixtures("little_memory")
+def test_combinations() -> None:
+    """That attributes matter together is tested from counts that come back, with the same numbers as in memory."""
+    frame = pd.DataFrame(ald.datasets.make_synthetic(2, n=3000, rho=0.2, seed=1))
+    expected, found = (
+        ald.audit(data, outcome="y", split="random") for data in (frame, dd.from_pandas(frame, npartitions=3))
+    )
+    assert everything(found) == everything(expected)
+    assert any(one.together is not None and one.together.listed for one in found.candidates)
+    assert "counted where they are" in found.warnings[-1]
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from ald.assess.together import Combination
 from ald.options import AuditConfig
 from ald.results.halving import overlaps, rank_answers
 from tests.coded import coded
@@ -24,6 +27,26 @@ def test_answers_are_ranked_with_one_correction() -> None:
     assert both.scores.log_p[both.order].tolist() == sorted(both.scores.log_p.tolist())
     assert both.chosen.tolist() == both.significant[:2].tolist()
     assert len(both.criteria) == len(both.places) == 2 * len(answer.proposed)
+
+
+def test_both_claims_are_corrected_together() -> None:
+    """A combination is one more test of the family; one that is significant alone is what a group is listed for."""
+    config = AuditConfig(notion="statistical parity", outcome="y", trees=3, search="leaves")  # type: ignore[arg-type]
+    split = one_halving(coded(people(2000)), config)
+    (answer,) = split.answers
+    weak = int(np.nanargmax(answer.assessment.log_p))
+    told = Combination(statistic=60.0, df=1, log_p=-30.0, as_strong=None, drawn=None)
+    tests = tuple(told if i == weak else None for i in range(len(answer.proposed)))
+    both = rank_answers(split.d1, split.d2, [replace(answer, together=tests)], config)
+    p = np.exp(np.append(answer.assessment.log_p, -30.0))
+    corrected = stats.false_discovery_control(p)
+    assert np.exp(both.groups.log_p_adjusted) == pytest.approx(corrected[:-1])
+    assert np.exp(both.together.log_p_adjusted[weak]) == pytest.approx(corrected[-1])
+    assert both.n_tests == both.tested + 1
+    assert both.alone.tolist() == [i == weak for i in range(len(p) - 1)]
+    assert weak in both.significant
+    assert both.rejected(0.05) == int((corrected <= 0.05).sum())
+    assert np.isfinite(both.log_p).sum() == both.n_tests
 
 
 def test_overlaps_are_counted_on_d2() -> None:

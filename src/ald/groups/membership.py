@@ -214,6 +214,27 @@ def people_along(data: AuditData, attribute: int, criterion: CodedCriterion = ()
     return weighted_bincount(keys, data.counts[rows], size).reshape(-1, data.n_cells)
 
 
+def people_jointly(
+    data: AuditData, columns: Sequence[tuple[int, IntArray, int]], before: Sequence[CodedCriterion], n_strata: int = 1
+) -> tuple[IntArray, IntArray]:
+    """People per combination that occurs, of several columns, of strata and of membership in groups, and per cell.
+
+    columns: per attribute its number, what its codes are to be taken for, and how many of these there are. Keys are
+    numbers of mixed base: the columns, the first one highest, then the stratum of `n_strata`, then a bit per group.
+    """
+    key = np.zeros(len(data.cells), np.int64)
+    for attribute, table, size in columns:
+        key = key * size + table[data.codes[attribute]]
+    if n_strata > 1:
+        assert data.design.strata is not None
+        key = key * n_strata + data.design.strata
+    for criterion in before:
+        key = 2 * key + member_mask(criterion, data)
+    present, place = number_values(key)
+    counts = weighted_bincount(place * data.n_cells + data.cells, data.counts, len(present) * data.n_cells)
+    return present, counts.reshape(-1, data.n_cells)
+
+
 def membership_strata(masks: Sequence[BoolArray]) -> IntArray:
     """The stratum of every row: its pattern of membership, numbered over the patterns that occur."""
     pattern = np.zeros(len(masks[0]), dtype=np.int64)

@@ -278,6 +278,12 @@ class AuditConfig:
         return self.search == "default"
 
     @property
+    def combines(self) -> bool:
+        """Whether it is tested that attributes matter together: of independent people, against no difference at all."""
+        plain = self.cluster is None and self.survey_weights is None and self.threshold == 0 and self.mean is None
+        return self.explores and plain and self.reference_kind != "group"
+
+    @property
     def system(self) -> str | None:
         """The other system that searches, if one does."""
         return None if self.search in SEARCHES else self.search

@@ -15,7 +15,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, IntArray
 from ald.data.coded import AuditData, merge, weighted_bincount
 from ald.data.hashing import drawn, row_hashes
-from ald.groups.membership import Leaves, count_members, member_mask, people_along
+from ald.groups.membership import Leaves, count_members, member_mask, people_along, people_jointly
 from ald.groups.tree import CodedCriterion
 from ald.remote.engines.blocks import KeyLayout
 from ald.remote.engines.protocols import Blocks
@@ -246,6 +246,25 @@ def _with_members(pattern: IntArray, criteria: Sequence[CodedCriterion], data: A
     for criterion in criteria:
         pattern = 2 * pattern + member_mask(criterion, data)
     return pattern
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountJointly:
+    """People of D2 by what groups are made of, as `people_jointly` numbers them, each group's keys after `starts`.
+
+    columns, before: of every group.
+    """
+
+    partition: Partition
+    columns: tuple[tuple[tuple[int, IntArray, int], ...], ...]
+    before: tuple[tuple[CodedCriterion, ...], ...]
+    starts: tuple[int, ...]
+
+    def __call__(self, blocks: Sequence[bytes]) -> Sums:
+        d2 = self.partition.view(self.partition.half(blocks, 1))
+        tables = [people_jointly(d2, columns, own) for columns, own in zip(self.columns, self.before, strict=True)]
+        keys = [start + keys for start, (keys, _) in zip(self.starts, tables, strict=True)]
+        return np.concatenate(keys), np.concatenate([counts for _, counts in tables])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

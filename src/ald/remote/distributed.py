@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ald._core.arrays import ByteArray, IntArray
 from ald.assess.assessment import Assessment, Terms, assess_counts, assess_given
+from ald.assess.together import Jointly, ask
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
 from ald.data.duplicates import repeated_rows
@@ -34,6 +36,7 @@ from ald.remote.counting import (
     ClusterCounter,
     CountAlong,
     CountGroups,
+    CountJointly,
     CountMembers,
     CountPatterns,
     CountShared,
@@ -371,6 +374,35 @@ class RemoteD2:
 
     def reliability(self, criterion: CodedCriterion, terms: Terms) -> None:
         """So are scores."""
+
+    def jointly(self, groups: Sequence[tuple[CodedCriterion, Sequence[CodedCriterion]]]) -> list[Jointly | None]:
+        """As in memory, by one more job, if any group has two or three attributes."""
+        values = self._halves.values[1]
+        asked = [
+            ask(criterion, before, self.attributes, lambda attribute: values[attribute].sum(axis=1))
+            for criterion, before in groups
+        ]
+        told = [one for one in asked if one is not None]
+        spans = [prod(size for *_, size in one.columns) << len(one.before) for one in told]
+        starts = [0, *accumulate(spans)]
+        if not told or starts[-1] >= 1 << _KEY_BITS:
+            return [None] * len(asked)
+        job = CountJointly(
+            partition=self._partition,
+            columns=tuple(one.columns for one in told),
+            before=tuple(one.before for one in told),
+            starts=tuple(starts[:-1]),
+        )
+        keys, counts = self._halves.blocks.sum_by_key(job, self._partition.n_cells)
+        ends = np.searchsorted(keys, starts)
+        parts = (slice(*pair) for pair in pairwise(ends.tolist()))
+        found = iter(
+            [
+                Jointly(one, keys[part] - at, counts[part], 1)
+                for one, part, at in zip(told, parts, starts[:-1], strict=True)
+            ]
+        )
+        return [None if one is None else next(found) for one in asked]
 
     def leaves(self, proposed: Candidates) -> RemoteLeaves | None:
         """Who counts candidates that are leaves, by one job."""

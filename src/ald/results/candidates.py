@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.assessment import Intervals, others
+from ald.assess.together import Combination
 from ald.data.coded import Attribute, AuditData
 from ald.data.strata import Strata
 from ald.groups.membership import member_mask, membership_strata
@@ -18,6 +19,7 @@ from ald.groups.rules import decode
 from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
 from ald.results import finer
+from ald.results.claims import listed_as_combination, write_together
 from ald.results.finding import Also, Finding, Finer, StratumResult, finding
 from ald.results.halving import Answer, Halving, overlaps
 from ald.statistics.basics import round_reported
@@ -58,14 +60,14 @@ class Results(Sequence[Finding]):
 
     @cached_property
     def _selected_level(self) -> float:
-        """That of the intervals of significant groups: level * significant / tested, where few groups are tested.
+        """That of the intervals of significant groups: level * significant / tested claims, where few are tested.
 
         So their intervals miss the truth in a share of at most `level`, selected as they are (Benjamini and Yekutieli
         2005), and hold no difference just where their test does not reject.
         """
-        n, level = len(self.split.significant), self.config.level
+        n, level = self.split.rejected(self.config.level), self.config.level
         selects = (self.config.explores or self.config.system is not None) and self.config.adjust != "none"
-        return level * n / self.split.tested if selects and n else level
+        return level * n / self.split.n_tests if selects and n else level
 
     def findings(self, which: Sequence[int]) -> tuple[Finding, ...]:
         """These candidates as findings."""
@@ -94,7 +96,7 @@ class Results(Sequence[Finding]):
         trees_before = sum(before.forest.n_trees for before in self.split.answers[:number])
         before = criteria[:own] if self.config.explores else ()
         details = self._details(answer, own) if i in self._listed else {}
-        return finding(
+        found = finding(
             decode(criteria[own], self.attributes),
             answer.assessment,
             own,
@@ -113,6 +115,25 @@ class Results(Sequence[Finding]):
             finer=self._finer.get(i, ()),
             **details,
         )
+        tested = answer.together[own] if answer.together else None
+        names = tuple(self.attributes[condition.attribute].name for condition in criteria[own])
+        return found if tested is None else self._with_claim(found, i, tested, names)
+
+    def _with_claim(self, found: Finding, i: int, tested: Combination, names: tuple[str, ...]) -> Finding:
+        """The finding with what was found of the combination of its attributes; its own p-values if only that holds."""
+        claims = self.split.together
+        together = write_together(
+            names,
+            statistic=tested.statistic,
+            df=tested.df,
+            log_p=float(claims.log_p[i]),
+            log_p_adjusted=float(claims.log_p_adjusted[i]),
+            listed=bool(claims.holds(self.config.level)[i]),
+            bound=tested.as_strong == 0,
+            as_strong=tested.as_strong,
+            drawn=tested.drawn,
+        )
+        return replace(found, together=together, **(listed_as_combination(together) if self.split.alone[i] else {}))
 
     @cached_property
     def _listed(self) -> frozenset[int]:

@@ -86,6 +86,33 @@ class Shuffled:
         return cls(**entry | {"descriptions": told})
 
 
+# The tests of combinations: against draws from the effects of each attribute where everyone is tested, and on D2.
+DRAWN, SCORE = "drawn outcomes", "main effects score"
+
+
+def write_together(
+    attributes: tuple[str, ...], *, statistic: float, df: int, log_p: float, log_p_adjusted: float, **said: Any
+) -> Together:
+    """A combination as documents have it."""
+    (p_value, log10_p), (p_adjusted, log10_p_adjusted) = p_of(log_p), p_of(log_p_adjusted)
+    return Together(
+        attributes=attributes,
+        statistic=round_reported(statistic),
+        df=df,
+        p_value=p_value,
+        log10_p=log10_p,
+        p_adjusted=p_adjusted,
+        log10_p_adjusted=log10_p_adjusted,
+        **said,
+    )
+
+
+def listed_as_combination(together: Together) -> dict[str, Any]:
+    """What a finding says that is listed for its combination alone, and not as a group."""
+    own = ("statistic", "df", "p_value", "log10_p", "p_adjusted", "log10_p_adjusted")
+    return {name: getattr(together, name) for name in own} | {"test": SCORE}
+
+
 def p_of(log_p: float) -> tuple[float | None, float | None]:
     """A p-value as documents have it: by itself, and its decimal logarithm."""
     return (round_reported(exp(log_p)) if isfinite(log_p) else None), round_reported(log_p / log(10))

@@ -19,7 +19,7 @@ from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import join_assessments
 from ald.results.candidates import design_details
-from ald.results.claims import Shuffled, Together, Told, p_of
+from ald.results.claims import DRAWN, Shuffled, Together, Told, p_of, write_together
 from ald.results.details import Details, PeopleInMemory, Subject, details
 from ald.results.finding import Finding, Finer, finding
 from ald.results.listed import others_of
@@ -146,7 +146,7 @@ def write(claim: Claim, config: AuditConfig, strata: Strata | None) -> Finding:
             for rate, (low, high) in zip(notion.rates, intervals, strict=True)
         },
         interval_level=float(round_reported(1.0 - config.level) or 0.0),
-        test="shuffled outcomes" if chances is not None else "drawn outcomes",
+        test="shuffled outcomes" if chances is not None else DRAWN,
         stability=None if claim.seen is None else round_reported(claim.seen.found / claim.seen.halves),
         together=_together(claim),
         shuffled=_shuffled(claim),
@@ -157,15 +157,12 @@ def _together(claim: Claim) -> Together | None:
     said = claim.together
     if said is None:
         return None
-    (p_value, log10_p), (p_adjusted, log10_p_adjusted) = p_of(said.log_p), p_of(said.log_p_adjusted)
-    return Together(
-        attributes=tuple(claim.data.attributes[c.attribute].name for c in claim.criterion),
-        statistic=round_reported(said.statistic),
+    return write_together(
+        tuple(claim.data.attributes[c.attribute].name for c in claim.criterion),
+        statistic=said.statistic,
         df=said.df,
-        p_value=p_value,
-        log10_p=log10_p,
-        p_adjusted=p_adjusted,
-        log10_p_adjusted=log10_p_adjusted,
+        log_p=said.log_p,
+        log_p_adjusted=said.log_p_adjusted,
         listed=said.listed,
         bound=said.bound,
         as_strong=said.as_strong,

@@ -13,7 +13,7 @@ from ald.assess.assessment import Assessment, Intervals
 from ald.errors import SettingError
 from ald.groups.criterion import Criterion
 from ald.groups.wording import readable
-from ald.results.claims import Shuffled, Together
+from ald.results.claims import DRAWN, SCORE, Shuffled, Together
 from ald.statistics.basics import round_reported
 
 
@@ -135,6 +135,11 @@ class Finding:
         psi = "undefined" if self.psi is None else f"{self.psi:+.3f}"
         p = p_text(self.log10_p_adjusted)
         return f"<Finding {readable(self.criterion)}: psi {psi}, {self.size:,} people, adjusted {p}>"
+
+    @property
+    def is_combination(self) -> bool:
+        """Whether it is listed for the combination of its attributes alone: the group itself is not significant."""
+        return self.together is not None and self.test in (DRAWN, SCORE)
 
     def plot(self) -> Any:
         """The gap with its interval, and the rates inside and outside, as a picture: `.save("x.png")` or `"x.svg"`."""

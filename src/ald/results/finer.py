@@ -31,16 +31,16 @@ def of_listed(split: Halving, config: AuditConfig) -> dict[int, tuple[Finer, ...
     chosen, places = split.chosen.tolist(), split.places
     out: dict[int, list[Finer]] = {i: [] for i in chosen}
     for number, factor in enumerate(() if split.strata is None else split.strata.finer):
-        log_p = split.scores.log_p.copy()
+        log_p = split.groups.log_p.copy()
         found: dict[int, tuple[Assessment, int, Assessment, int]] = {}
         for a, answer in enumerate(split.answers):
-            own = {i: places[i][1] for i in chosen if places[i][0] == a}
+            own = {i: places[i][1] for i in chosen if places[i][0] == a and not split.alone[i]}
             if own:
                 again, at = _again(answer, list(own.values()), number, config)
                 found |= {i: (answer.assessment, own[i], again, place) for i, place in zip(own, at, strict=True)}
         for i, (_, _, again, place) in found.items():
             log_p[i] = again.log_p[place]
-        adjusted = adjust(log_p, config.adjust)
+        adjusted = adjust(np.append(log_p, split.together.log_p), config.adjust)
         strata = int(split.d2.design.finer[number].max()) + 1
         for i, (before, own_place, again, place) in found.items():
             out[i].append(compared(factor, strata, before, own_place, again, place, float(adjusted[i]), config.level))

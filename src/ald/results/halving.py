@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import FloatArray, IntArray
+from ald._core.arrays import BoolArray, FloatArray, IntArray
 from ald.assess.assessment import Assessment
+from ald.assess.together import Combination
 from ald.data.coded import AuditData
 from ald.data.strata import Strata
 from ald.groups.membership import member_mask
@@ -17,7 +18,7 @@ from ald.groups.tree import CodedCriterion, Forest
 from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import Scores, join_assessments, rank, significant
-from ald.statistics.basics import round_reported
+from ald.statistics.basics import adjust, round_reported
 
 # Per candidate its other descriptions with their size on D2 and the share of the candidate that they hold.
 Overlaps = dict[int, tuple[tuple[CodedCriterion, int, float], ...]]
@@ -28,7 +29,8 @@ class Answer:
     """What one question got: the forest, the groups that it led to, and their assessment on D2.
 
     overlaps: as the function of that name gives them, where they were counted already. giveaways: the assessment of
-    the conditions that give the outcome away, if there are any.
+    the conditions that give the outcome away, if there are any. together: per candidate whether its attributes matter
+    together; None, or no entry at all, where that was not tested.
     """
 
     question: Question
@@ -38,20 +40,33 @@ class Answer:
     assessment: Assessment
     overlaps: Overlaps | None = None
     giveaways: Assessment | None = None
+    together: tuple[Combination | None, ...] = ()
+
+    @property
+    def log_p_together(self) -> FloatArray:
+        """log p of each candidate's combination; NaN where it was not tested."""
+        tests = self.together or (None,) * len(self.proposed)
+        return np.array([np.nan if one is None else one.log_p for one in tests], dtype=float)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Halving:
     """Search, assessment and ranking for one halving.
 
-    scores: all candidates, those of the first question first; order, significant (all of them, in order) and chosen
-    (those that are listed): positions among them. strata: what strata of legitimate factors mean, if there are any.
+    scores: all candidates, those of the first question first, with the p-values of what they are listed for; order,
+    significant (all of them, in order) and chosen (those that are listed): positions among them. groups, together: the
+    p-values of both claims, that the group differs and that its attributes matter together; NaN is undefined, or not
+    tested. alone: whether a candidate is significant as a combination only. strata: what strata of legitimate factors
+    mean, if there are any.
     """
 
     d1: AuditData
     d2: AuditData
     answers: tuple[Answer, ...]
     scores: Scores
+    groups: Corrected
+    together: Corrected
+    alone: BoolArray
     order: IntArray
     significant: IntArray
     chosen: IntArray
@@ -75,12 +90,34 @@ class Halving:
     def log_p(self) -> FloatArray:
         """The p-values of all tests on D2: of the candidates, and of columns that give the outcome away."""
         columns = [answer.giveaways.log_p for answer in self.answers if answer.giveaways is not None]
-        return np.concatenate([self.scores.log_p, *columns])
+        return np.concatenate([self.groups.log_p, self.together.log_p, *columns])
 
     @property
     def tested(self) -> int:
         """How many candidates could be tested."""
-        return int(np.count_nonzero(~np.isnan(self.scores.log_p)))
+        return int(np.count_nonzero(~np.isnan(self.groups.log_p)))
+
+    @property
+    def n_tests(self) -> int:
+        """How many claims were tested and corrected together."""
+        return self.tested + int(np.count_nonzero(~np.isnan(self.together.log_p)))
+
+    def rejected(self, level: float) -> int:
+        """How many of these claims are significant."""
+        return int(np.count_nonzero(self.groups.holds(level)) + np.count_nonzero(self.together.holds(level)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Corrected:
+    """The p-values of one kind of claim, one entry per candidate of all questions."""
+
+    log_p: FloatArray
+    log_p_adjusted: FloatArray
+
+    def holds(self, level: float) -> BoolArray:
+        """Which claims are significant."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.log_p_adjusted <= np.log(level))
 
 
 def all_criteria(proposed: Sequence[Candidates]) -> Sequence[CodedCriterion]:
@@ -107,14 +144,26 @@ def overlaps(proposed: Candidates, d2: AuditData) -> Overlaps:
 def rank_answers(
     d1: AuditData, d2: AuditData, answers: Sequence[Answer], config: AuditConfig, strata: Strata | None = None
 ) -> Halving:
-    """All candidates in order, with one correction, and those that are listed."""
+    """All candidates in order, with one correction of both claims about them, and those that are listed."""
     scores = join_assessments([answer.assessment for answer in answers], config.adjust)
+    beyond = np.concatenate([answer.log_p_together for answer in answers])
+    log_p, adjusted = np.stack([scores.log_p, beyond]), adjust(np.append(scores.log_p, beyond), config.adjust)
+    groups, together = (
+        Corrected(log_p=own, log_p_adjusted=corrected)
+        for own, corrected in zip(log_p, adjusted.reshape(2, -1), strict=True)
+    )
+    alone = together.holds(config.level) & ~groups.holds(config.level)
+    scores = replace(
+        scores,
+        log_p=np.where(alone, together.log_p, groups.log_p),
+        log_p_adjusted=np.where(alone, together.log_p_adjusted, groups.log_p_adjusted),
+    )
     criteria = all_criteria([answer.proposed for answer in answers])
     order = rank(scores, criteria, d2.attributes, config.ranking)
     found = significant(scores, order, config.level)
     ends = np.cumsum([0, *(len(answer.proposed) for answer in answers)]).tolist()
     corrected = tuple(
-        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=scores.log_p_adjusted[start:end]))
+        replace(answer, assessment=replace(answer.assessment, log_p_adjusted=groups.log_p_adjusted[start:end]))
         for answer, start, end in zip(answers, ends[:-1], ends[1:], strict=True)
     )
     return Halving(
@@ -122,6 +171,9 @@ def rank_answers(
         d2=d2,
         answers=corrected,
         scores=scores,
+        groups=groups,
+        together=together,
+        alone=alone,
         order=order,
         significant=found,
         chosen=found[: config.groups],

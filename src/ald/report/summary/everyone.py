@@ -96,11 +96,6 @@ def combination_statement(finding: Finding) -> str:
     return f"{together(finding)}. By itself no single cell is significant"
 
 
-def is_combination(finding: Finding) -> bool:
-    """Whether a finding is listed for its combination alone."""
-    return finding.shuffled is not None and finding.shuffled.claim == "combination"
-
-
 def new_people(finding: Finding, notion: Notion) -> str:
     """What such a group shows on new people, after a space; empty where that is not known."""
     told = finding.shuffled
@@ -133,7 +128,7 @@ def certainty(finding: Finding) -> str:
     said = believed(finding)
     both = together(finding)
     lines = [f"{said[0].upper()}{said[1:]}: corrected {p_adjusted_words(finding)}."]
-    if both and not is_combination(finding):
+    if both and not finding.is_combination:
         lines.append(f"{both}.")
     if found:
         lines.append(f"{found[0].upper()}{found[1:]}.")
@@ -186,7 +181,6 @@ def meanings() -> dict[str, str]:
         "it, times the number of claims",
         "stability": "the share of random halves of the people that lead to an equivalent group",
         "psi_new": "what such a group shows on new people",
-        "p_together": "corrected p-value of the claim that the attributes matter together",
     }
 
 

@@ -222,6 +222,9 @@ def _describe_tests(audit: Audit) -> list[str]:
                 f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
                 f"tested before it: {before}.{crude(finding, audit.notion_of(finding))}"
             )
+    for i, finding in enumerate(audit.groups[1:], 2):
+        if finding.together is not None and finding.together.listed:
+            lines.append(f"Group {i}: {everyone.together(finding)}.")
     if config.threshold > 0:
         lines.append(
             f"Tested for being larger than {units_in(audit).size(config.threshold)}, not for being there at all."

@@ -89,7 +89,7 @@ def state(finding: Finding, audit: Audit) -> str:
 
 
 def _said(finding: Finding, audit: Audit) -> str:
-    if everyone.is_combination(finding):
+    if finding.is_combination:
         return everyone.combination_statement(finding)
     return statement(finding, audit, finding.interval_level, compared_with(audit.config, finding))
 
@@ -99,14 +99,16 @@ def certainty(finding: Finding, audit: Audit) -> str:
     if finding.shuffled is not None:
         return everyone.certainty(finding)
     beyond = f" larger than {units_in(audit).size(audit.config.threshold)}" if audit.config.threshold > 0 else ""
+    what = "that" if finding.is_combination else f"a disparity{beyond}"
     text = (
-        f"The evidence for a disparity{beyond} is {evidence(finding.log10_p_adjusted)}: corrected "
+        f"The evidence for {what} is {evidence(finding.log10_p_adjusted)}: corrected "
         f"{p_words(finding.log10_p_adjusted)}"
     )
     if finding.stability is not None and audit.config.repeats > 1:
         repeats = audit.config.repeats
         text += f"; found in {round(finding.stability * repeats)} of {repeats} random splits"
-    return text + "."
+    both = everyone.together(finding)
+    return f"{text}. {both}." if both and not finding.is_combination else f"{text}."
 
 
 def finer_cuts(finding: Finding, notion: Notion) -> list[str]:

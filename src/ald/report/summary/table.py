@@ -169,6 +169,7 @@ def _make_fields(audit: Audit) -> list[Field]:
         Field(key="stability", header="found again",
               value=lambda f: f.stability, text=lambda f: percent(f.stability)),
         *(_make_fields_of_everyone(audit) if audit.mode.is_everyone else ()),
+        *([_P_TOGETHER] if audit.mode.is_everyone or any(finding.together for finding in audit.groups) else []),
     ]  # fmt: skip
 
 
@@ -195,13 +196,15 @@ def _make_fields_of_everyone(audit: Audit) -> tuple[Field, ...]:
             text=lambda f: "",
             is_number=False,
         ),
-        Field(
-            key="p_together",
-            header="p together",
-            value=lambda f: None if f.together is None else f.together.p_adjusted,
-            text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
-        ),
     )
+
+
+_P_TOGETHER = Field(
+    key="p_together",
+    header="p together",
+    value=lambda f: None if f.together is None else f.together.p_adjusted,
+    text=lambda f: "" if f.together is None else p_value(f.together.log10_p_adjusted),
+)
 
 
 def _make_ledger_fields(audit: Audit) -> list[Field]:
@@ -306,6 +309,7 @@ _MEANINGS = {
     "p_adjusted": "the p-value, given the groups found before this one, corrected for the number of groups tested",
     "p_questions": "the same, corrected also for the number of questions that were asked of this data",
     "stability": "the share of random splits in which an equivalent group is found",
+    "p_together": "corrected p-value of the claim that the attributes matter together, beyond what each does by itself",
 }
 
 
