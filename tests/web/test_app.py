@@ -148,6 +148,18 @@ def test_problems_stand_at_their_field(field: str, value: str, words: str, clien
         assert value in text
 
 
+def test_the_favourable_value_is_asked_for(client: Client) -> None:
+    """Where nobody can tell which of two words is good, the page asks before it runs; chosen, it runs."""
+    columns = people(700, 51)
+    columns["band"] = ["high" if y else "low" for y in columns.pop("y")]
+    page = client.open_file("band.csv", csv_of(columns))
+    client.look(page, about="outcome", outcome=place(client.get(page).text, "band"))
+    assert client.run(page) == page
+    assert "nobody can tell which" in client.get(page).text
+    client.look(page, favourable="high")
+    assert client.document(client.run(page))["config"]["favourable"] == "high"
+
+
 def test_the_same_question_is_asked_once(client: Client) -> None:
     """The same form sent twice leads to one audit."""
     page = client.open_file("people.csv", csv_of(people(500)))

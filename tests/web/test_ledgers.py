@@ -60,6 +60,7 @@ def test_the_same_file_again(client: Client) -> None:
     client.send("/", f"{page}/forget")
     again = client.open_file("other name.csv", csv_of(people(700, 33)))
     assert "1 question has been asked of this data" in client.get(again).text
+    assert ledger(client, client.run(again)) == (1, [False])
     assert ledger(client, client.run(again, set__seed="9")) == (2, [False, True])
 
 
@@ -122,6 +123,18 @@ def test_a_book() -> None:
     book.seen = True
     assert book.ask({}).exploratory
     assert not first.exploratory
+
+
+def test_the_same_question_is_one() -> None:
+    """Asked again, also before it was answered, a question is the one that was asked: no further look."""
+    book = Book()
+    one, same, other = (book.ask({"outcome": name}) for name in ("y", "y", "z"))
+    for entry in (one, same, other):
+        book.answer(entry)
+    assert [one.number, same.number, other.number] == [1, 1, 2]
+    book.seen = True
+    again = book.ask({"outcome": "y"})
+    assert (again.number, again.exploratory, book.ledger(again).total) == (1, False, 2)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ald.web.uploads import in_words
+from ald.errors import InputError
+from ald.web.uploads import TooLargeError, in_words, receive_form
 from tests.web.client import Client, berkeley, files_below
 
 
@@ -39,7 +41,7 @@ def test_names_never_become_paths(name: str, client: Client, server: Any) -> Non
 
 
 def test_too_large(start: Callable[..., Any]) -> None:
-    """A file over the limit is refused with a page that says it, whether its length is announced truly or not."""
+    """A file over the limit is refused with a page that says it, before it has come in."""
     server = start("--upload-limit", "256MB")
     client, large = server.client, b"a,b\n" + b"1,2\n" * 66_000_000
     answer = client.upload("large.csv", large)
@@ -47,6 +49,67 @@ def test_too_large(start: Callable[..., Any]) -> None:
     assert "more than 256 MB" in answer.text
     assert incoming(server.folder) == []
     assert server.is_alive()
+
+
+def form_of(content: bytes) -> list[bytes]:
+    """A form with a file, in pieces."""
+    head = b'--b\r\nContent-Disposition: form-data; name="ticket"\r\n\r\nt\r\n--b\r\n'
+    head += b'Content-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+    whole = head + content + b"\r\n--b--\r\n"
+    return [whole[i : i + 100] for i in range(0, len(whole), 100)]
+
+
+def receive(pieces: list[bytes], path: Path, most: int, pause: float = 0.0) -> Any:
+    """Takes a form in, as it comes."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            await asyncio.sleep(pause)
+            yield piece
+
+    checked: list[dict[str, str]] = []
+    received = asyncio.run(receive_form(stream(), "multipart/form-data; boundary=b", str(path), most, checked.append))
+    assert checked == [{"ticket": "t"}]
+    return received
+
+
+def test_a_form_as_it_comes(tmp_path: Path) -> None:
+    """A file that comes in pieces is written whole, for its owner alone, once the fields before it are checked."""
+    content = b"a,b\n" * 500
+    received = receive(form_of(content), tmp_path / "in", 2000)
+    assert (received.name, received.size, received.fields) == ("a.csv", 2000, {"ticket": "t"})
+    assert (tmp_path / "in").read_bytes() == content
+    assert (tmp_path / "in").stat().st_mode & 0o777 == 0o600
+
+
+def test_more_than_was_announced(tmp_path: Path) -> None:
+    """A file that goes on beyond the limit, whatever its length was said to be, is stopped and removed."""
+    with pytest.raises(TooLargeError, match="more than 1\\.99 kB"):
+        receive(form_of(b"x" * 2000), tmp_path / "in", 1990)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_comes_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that sends nothing for long is given up, and leaves nothing."""
+    monkeypatch.setattr("ald.web.uploads._PATIENCE", 0.05)
+    with pytest.raises(InputError, match="nothing came for"):
+        receive(form_of(b"x"), tmp_path / "in", 1000, pause=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_form_that_is_not_allowed(tmp_path: Path) -> None:
+    """Where the fields do not allow a file, nothing of it is kept."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        for piece in form_of(b"x"):
+            yield piece
+
+    def refuse(_: dict[str, str]) -> None:
+        raise InputError("no")
+
+    with pytest.raises(InputError, match="no"):
+        asyncio.run(receive_form(stream(), "multipart/form-data; boundary=b", str(tmp_path / "in"), 9, refuse))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_endings(client: Client, server: Any) -> None:

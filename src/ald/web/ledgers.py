@@ -27,14 +27,24 @@ class Book:
     seen: bool = False
 
     def ask(self, options: Mapping[str, Any]) -> Entry:
-        """Takes down a question; from the first answer on that somebody saw, questions are exploratory."""
-        return Entry(words=in_words(options), exploratory=self.seen)
+        """Takes down a question; from the first answer on that somebody saw, questions are exploratory.
+
+        The same question once more has the same answer: it is no further look.
+        """
+        words = in_words(options)
+        return self._known(words) or Entry(words=words, exploratory=self.seen)
+
+    def _known(self, words: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.words == words), None)
 
     def answer(self, entry: Entry) -> None:
         """Takes down that a question is answered."""
-        if entry.number is None:
+        if entry.number is not None:
+            return
+        known = self._known(entry.words)  # asked twice before it was answered
+        if known is None:
             self.entries.append(entry)
-            entry.number = len(self.entries)
+        entry.number = len(self.entries) if known is None else known.number
 
     def ledger(self, entry: Entry) -> Ledger:
         """All questions that are answered, seen from one of them; one that is not will be the next."""

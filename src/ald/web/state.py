@@ -199,7 +199,10 @@ class State:
         assert data.looked is not None
         look = look_from(data.looked["look"])
         notions = () if asks_amount(look) else look.notions
-        return read(data.draft or [], data.columns, notions, look.columns)
+        answers = read(data.draft or [], data.columns, notions, look.columns)
+        if data.looked["needs_favourable"] and not {"favourable", "score"} & set(answers.options):
+            answers.problems["favourable"] = "Choose one: nobody can tell which of the two is good for people."
+        return answers
 
     def ask(self, data: DataSet, options: dict[str, Any], pairs: Pairs) -> Question:
         """Asks a question of the data; the same one again is the one that was asked."""

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ald._core.arrays import BoolArray, IntArray
     from ald.data.columns import Column
+    from ald.data.table import Table
     from ald.groups.criterion import Criterion
     from ald.groups.tree import Forest
+    from ald.results.look import Look
 
 Tell = Callable[..., None]
 
@@ -111,6 +113,7 @@ def look_at(task: Mapping[str, Any], tell: Tell) -> None:
     asked = {name for name in (found.outcome, found.prediction, found.truth) if name}
     told = {
         "look": found.to_dict(),
+        "needs_favourable": _needs_favourable(found, table),
         "sha256": None if seen is None else seen.sha256(),
         "preview": [[_cell(column, row) for column in shown[:30]] for row in range(min(ROWS, table.n_rows))],
         "values": {
@@ -120,6 +123,16 @@ def look_at(task: Mapping[str, Any], tell: Tell) -> None:
         },
     }
     write(task, LOOK, json.dumps(told))
+
+
+def _needs_favourable(found: Look, table: Table) -> bool:
+    """Whether nobody can tell which of the two values of what is audited counts."""
+    from ald.data.outcomes import counted_value
+
+    name = found.outcome or found.prediction
+    if name is None or found.favourable is not None:
+        return False
+    return table[name].n_codes == 2 and counted_value(table[name]) is None
 
 
 def _cell(column: Any, row: int) -> str:

@@ -189,10 +189,14 @@ def _audited(look: Look, filled: Filled, values: Mapping[str, list[str]], amount
     ]
     return [
         element("fieldset", element("legend", "Audit", class_="hidden"), kinds, class_="kinds"),
-        element("div", column_field("outcome", "Outcome"), class_="of-outcome row"),
-        element("div", column_field("prediction", "Prediction"), class_="of-prediction row"),
-        element("div", column_field("score", "Score"), class_="of-score row"),
-        element("div", column_field("truth", "Truth"), class_="of-truth row"),
+        element(
+            "div",
+            element("div", column_field("outcome", "Outcome"), class_="of-outcome"),
+            element("div", column_field("prediction", "Prediction"), class_="of-prediction"),
+            element("div", column_field("score", "Score"), class_="of-score"),
+            element("div", column_field("truth", "Truth"), class_="of-truth"),
+            class_="row",
+        ),
         _favourable(look, filled, values, amount),
         _notions(look, filled, amount),
     ]
