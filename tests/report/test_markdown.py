@@ -127,7 +127,7 @@ def test_numbers_come_back(audit: Audit) -> None:
     place = [column.key for column in report.brief.columns].index("psi") + 1
     assert [float(row[place]) for row in first[1:]] == [round(100 * (f.psi or 0.0), 1) for f in audit.groups]
     expected = [table for section in report.overview for table in (section.table, section.more)]
-    expected += [table for card in report.cards for table in (card.numbers, card.breakdown, card.close)]
+    expected += [table for card in report.cards for table in (card.numbers, card.breakdown, card.beside, card.close)]
     expected += [section.table for section in report.sections]
     assert others == [
         [[column.header for column in table.columns], *([entry.text for entry in row] for row in table.rows)]
