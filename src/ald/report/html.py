@@ -295,7 +295,7 @@ def _card(card: Card, report: Report) -> Markup:
         _part("How amounts are spread", _spread(card)),
         _part("How well the score tells the truth", _reliability(card)),
         _part("When one condition is dropped", _table(card.breakdown) if card.breakdown else None),
-        _part("Among people who are alike otherwise", _foldable(card.beside) if card.beside else None),
+        _part("Among people who are alike otherwise", _table(card.beside, class_="dense") if card.beside else None),
         _part("In every stratum", _foldable(card.strata) if card.strata else None),
         _part("Overlapping groups", _table(card.close) if card.close else None),
         _part("Along its attributes", _curves(card)),

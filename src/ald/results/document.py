@@ -268,17 +268,20 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
 
 
 def reduced_to_dict(audit: Audit, most: int) -> dict[str, Any]:
-    """The same with so many candidates at most, a fourth as many gaps, and only trees that listed groups come from.
+    """The same with so many candidates at most, a fifth as many gaps, and only trees that listed groups come from.
 
     `reduced` counts what is left out.
     """
     trees = {finding.tree for finding in audit.groups if finding.tree is not None}
-    document = _to_dict(audit, audit.first_candidates(most), audit.gaps.first(most // 4), audit.forest.only(trees))
+    document = _to_dict(audit, audit.first_candidates(most), audit.gaps.first(most // 5), audit.forest.only(trees))
     left_out = {} if audit.mode.is_everyone else {"trees": audit.forest.n_trees - len(trees)}
     left_out |= {
         "candidates": audit.n_candidates - len(document["candidates"]),
         "gaps": len(audit.gaps) - len(document["gaps"]["rows"]),
     }
+    if left_out["gaps"]:
+        # Cards show them, and nobody reads this back.
+        left_out["beside"] = len(document["details"].pop("beside"))
     return {"schema": document.pop("schema"), "reduced": left_out, **document}
 
 

@@ -57,11 +57,8 @@ def tabulate_beside(beside: Beside, notion: Notion, level: float) -> Grid | None
     for one in held[len(beside.factors) :]:
         rows += _rows(_name(one), one.gaps, _differs(one), notion)
     left = len(beside.attributes) - MOST
-    more = f"; {left:,} more attributes, which change it less, are in the JSON document" if left > 0 else ""
-    caption = (
-        "The gap to everyone else, and among people who are alike in one thing at a time; intervals and p-values are "
-        f"for one comparison at a time{more}"
-    )
+    more = f"; {left:,} more attributes are in the JSON document" if left > 0 else ""
+    caption = f"The gap among people alike in one thing at a time; intervals are for one at a time{more}"
     return Grid(caption=caption, columns=tuple(heads), rows=tuple(rows))
 
 
