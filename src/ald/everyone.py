@@ -227,14 +227,14 @@ def _tell(chosen: Sequence[_Found], people: Whole, config: AuditConfig, tell: Pr
     each = list(dict.fromkeys(one.searched for one in chosen))
     for number, searched in enumerate(each):
 
-        def told_again(share: float, number: int = number) -> None:
+        def tell_again(share: float, number: int = number) -> None:
             tell("again", (number + share) / len(each))
 
         own = [one for one in chosen if one.searched is searched]
         search = searched.search
         told = found_again(
             [(one.criterion, one.strata) for one in own], searched.data, search.rates, search.aim,
-            seed=config.seed, threads=people.threads, told=told_again,
+            seed=config.seed, threads=people.threads, tell=tell_again,
         )  # fmt: skip
         again |= {id(one): seen for one, seen in zip(own, told, strict=True)}
     out = []

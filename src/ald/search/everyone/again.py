@@ -45,7 +45,7 @@ def found_again(
     seed: int = 0,
     splits: int = SPLITS,
     threads: int = 1,
-    told: Callable[[float], None] = lambda share: None,
+    tell: Callable[[float], None] = lambda share: None,
 ) -> list[Again]:
     """Per group how often a search of half of the people, as halves are searched, finds one that is equivalent.
 
@@ -70,7 +70,7 @@ def found_again(
             for own_left, (_, strata) in zip(left, groups, strict=True)
         ]
 
-    searched = in_threads(search, halvings(data, seed, splits), threads, told)
+    searched = in_threads(search, halvings(data, seed, splits), threads, tell)
     out = []
     for (criterion, _), column in zip(groups, zip(*searched, strict=True), strict=True):
         again = [other for other in column if other is not None]
