@@ -26,6 +26,14 @@ endef
 	@touch .venv/installed $@
 	@echo "Installed: the command is $(BIN)/ald, and 'make test' runs all checks."
 
+# The same by the hashes of a lock file, for the platform that it was made on; pyproject.toml then adds nothing.
+.PHONY: locked
+locked:
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/dev.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable '.[dev]'
+	@touch .venv/installed .venv/ready
+
 # axe-core, for the tests of the HTML report in a browser; without npm these are skipped.
 AXE := .tools/node_modules/axe-core/axe.min.js
 tools: $(AXE)

@@ -79,7 +79,7 @@ class Source:
             raise SettingError("the data is already a source: say everything about it in one ald.source(...)")
         if self.query is not None and not isinstance(self.query, str):
             raise SettingError(
-                f"query must be a text such as 'select * from decisions', not {type(self.query).__name__}"
+                f"query must be a text such as 'select * from decisions', not {type(self.query).__name__}"  # noqa: S608
             )
         if (self.attributes_from is None) != (self.on is None):
             raise SettingError("attributes_from and on go together: a second table, and the column that both share")

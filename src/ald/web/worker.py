@@ -188,12 +188,13 @@ def describe_node(task: Mapping[str, Any], tell: Tell) -> None:
     from ald.results.audit import Audit
 
     with open(task["document"], "rb") as file:
-        forest = Audit.from_json(file.read()).forest
+        audit = Audit.from_json(file.read())
+    forest, least = audit.forest, audit.config.min_group_size
     criterion = criterion_of_node(forest, task["tree"], task["node"])
     table = load_source(Source(data=data_of(task["source"]), query=task["query"], kinds=task["kinds"]))
     inside = criterion.mask(table)
     counts = np.ones(table.n_rows, np.int64) if table.counts is None else table.counts
-    rows = [row for attribute in forest.attributes for row in compare(table[attribute.name], counts, inside)]
+    rows = [row for attribute in forest.attributes for row in compare(table[attribute.name], counts, inside, least)]
     told = {
         "criterion": readable(criterion) if len(criterion) else "everyone",
         "people": int(counts[inside].sum()),
@@ -220,8 +221,11 @@ def criterion_of_node(forest: Forest, tree: int, node: int) -> Criterion:
     return decode(forest.criteria([one.size for one in attributes])[int(places[node])], attributes)
 
 
-def compare(column: Column, counts: IntArray, inside: BoolArray) -> list[list[str]]:
-    """Rows of a table: an attribute, one of its values, and how many have it inside and among everyone."""
+def compare(column: Column, counts: IntArray, inside: BoolArray, least: int = 1) -> list[list[str]]:
+    """Rows of a table: an attribute, one of its values, and how many have it inside and among everyone.
+
+    least: values of fewer people inside are not shown.
+    """
     from ald.data.coded import weighted_bincount
     from ald.report.words import percent
 
@@ -235,7 +239,8 @@ def compare(column: Column, counts: IntArray, inside: BoolArray) -> list[list[st
         return rows
     words = column.words()
     sizes = [weighted_bincount(column.codes[who], counts[who], column.n_codes + 1) for who in (inside & known, known)]
-    first = sorted(range(column.n_codes), key=lambda code: (-int(sizes[0][code]), code))[:VALUES_TOLD]
+    large = [code for code in range(column.n_codes) if not 0 < int(sizes[0][code]) < least]
+    first = sorted(large, key=lambda code: (-int(sizes[0][code]), code))[:VALUES_TOLD]
     return [
         [
             column.name,
