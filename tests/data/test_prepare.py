@@ -426,3 +426,16 @@ def test_extreme_numbers(extreme: list[float]) -> None:
     (found,) = audit.groups
     assert found.psi is not None
     assert abs(found.psi) > 0.3
+
+
+def test_numbers_of_rows_are_left_out_of_counted_tables() -> None:
+    """Where rows count several people, whole numbers from 1 to the last row number the rows; others are attributes."""
+    n = 80
+    columns = {"row": np.arange(1, n + 1), "age": np.arange(20, 20 + n), "sex": ["f", "m"] * (n // 2)}
+    columns |= {"people": [9] * n, "y": [0, 0, 1, 1] * (n // 4)}
+    summary = ald.audit(columns, outcome="y", weights="people").data_summary
+    assert [(one.name, one.reason) for one in summary.left_out] == [
+        ("row", "identifier-like (a different whole number in each of 80 rows)")
+    ]
+    kept = ald.audit(columns, outcome="y", weights="people", attributes=["row", "sex"]).data_summary
+    assert kept.left_out == ()

@@ -61,3 +61,11 @@ def test_what_is_no_window() -> None:
         windows(from_array("day", ["a", "b"]), "month")
     with pytest.raises(SettingError, match="has no dates"):
         windows(from_array("day", np.array(["NaT"], "datetime64[D]")), "month")
+
+
+def test_numbers_are_no_dates() -> None:
+    """A column of years as numbers is refused with what helps: a window for each value."""
+    column = from_array("year", np.array([1992, 1998]))
+    with pytest.raises(SettingError, match="say every='value'"):
+        windows(column, "year")
+    assert windows(column, "value").names == ("1992", "1998")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import FloatArray, IntArray
 from ald.errors import shorten
 
 # Unordered columns with more distinct values per row than this, and whole numbers that never repeat, identify
@@ -67,6 +67,18 @@ class Occurrences:
 def may_repeat(distinct: float, observed: int) -> bool:
     """Whether a column of so many values may be one whose values repeat, as far as their number tells."""
     return distinct * max(2 * (FEW - 1), MOST_REPEATS) >= NEARLY_ALL * observed
+
+
+def counts_rows(values: FloatArray | None, rows: int) -> bool:
+    """Whether values are the numbers of the rows of a table, from 0 or from 1 on.
+
+    >>> counts_rows(np.arange(1.0, 73.0), 72), counts_rows(np.arange(20.0, 92.0), 72)
+    (True, False)
+    """
+    if values is None or len(values) != rows or rows < 2:
+        return False
+    first, last = float(values[0]), float(values[-1])
+    return first in (0.0, 1.0) and last - first == rows - 1
 
 
 def words_reason(distinct: int, observed: int, *, about: bool = False) -> str:

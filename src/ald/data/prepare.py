@@ -24,6 +24,7 @@ from ald.data.identifiers import (
     IDENTIFIER_SHARE,
     Occurrences,
     cluster_hint,
+    counts_rows,
     numbers_reason,
     repeated_reason,
     words_reason,
@@ -304,6 +305,9 @@ def choose_columns(
         else:
             reason, hint = judge_column(column, counts_of(name), total, explicit or name in (roles.kinds or {}))
             hints += [hint] if hint and roles.cluster is None else []
+            # Where rows count several people, numbers of rows repeat in the data that these stand for.
+            if not (reason or explicit) and roles.weights is not None and column.is_integer:
+                reason = numbers_reason(table.n_rows) if counts_rows(column.values, table.n_rows) else ""
         if reason:
             left_out.append(LeftOut(name=name, reason=reason))
         else:

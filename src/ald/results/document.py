@@ -367,7 +367,9 @@ def read_json(text: str | bytes, kind: str | None) -> dict[str, Any]:
     try:
         document = json.loads(text, parse_constant=_refuse)
     except (ValueError, TypeError, RecursionError) as error:
-        raise InputError(f"this is not a JSON document: {error}") from None
+        raise InputError(
+            f"this is not a JSON document, such as audit.save('audit.json') or --output audit.json writes: {error}"
+        ) from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != SCHEMA:
         raise InputError(f"this is not {_an(what)} of schema {SCHEMA}: its `schema` is {found!r}")

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from ald._core.arrays import IntArray
-from ald.data.columns import MICROSECONDS_PER_DAY, Column
+from ald.data.columns import MICROSECONDS_PER_DAY, Column, is_interval_kind
 from ald.errors import SettingError, nearest, shorten
 
 EVERY = ("day", "week", "month", "quarter", "year", "value")
@@ -33,6 +33,11 @@ def windows(column: Column, every: str) -> Windows:
     if every == "value":
         return Windows(names=tuple(column.words()), of_rows=column.codes.astype(np.int64))
     if column.kind not in ("date", "datetime"):
+        if is_interval_kind(column.kind):
+            raise SettingError(
+                f"column {shorten(column.name)!r} holds numbers, which are no dates. To watch along its values, such as "
+                "years, say every='value' (command line: --every value)."
+            )
         column = column.as_kind("date")
     assert column.values is not None
     days = column.values if column.kind == "date" else np.floor(column.values / MICROSECONDS_PER_DAY)

@@ -85,7 +85,8 @@ def _headline(found: Watch, leading: Watched | None) -> str:
     start, end = quote(found.windows[0]), quote(found.windows[-1])
     if leading is None:
         between = f"between {start} and {end}" if _is_two(found) else f"from {start} to {end}"
-        return f"No alarm: none of {watched} shows a change {between}."
+        who = "the watched gap shows no" if len(found.watched) == 1 else f"none of {watched} shows a"
+        return f"No alarm: {who} change {between}."
     look, rate = leading.looks[-1], leading.rate.name
     since = f"from {start} to {end}" if _is_two(found) else f"since {quote(str(leading.changed))}"
     more = len(found.alarms) - 1
