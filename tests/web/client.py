@@ -44,7 +44,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         """One request; header names with underscores for hyphens."""
-        connection = http.client.HTTPConnection(self.host, self.port or 80, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port or 80, timeout=300)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body, named | ({"Cookie": self.cookie} if self.cookie else {}))
         answer = Answer(connection.getresponse())
@@ -94,7 +94,7 @@ class Client:
         assert answer.status == 303, answer.text
         return self.settle(answer.location)
 
-    def settle(self, page: str, seconds: float = 60.0) -> str:
+    def settle(self, page: str, seconds: float = 300.0) -> str:
         """Waits until the work that a page shows is over."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -41,7 +41,7 @@ class Server:
         """Ends it as a signal does; its exit code."""
         if self.is_alive():
             self.process.send_signal(number)
-        code = self.process.wait(30)
+        code = self.process.wait(90)
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()

@@ -129,7 +129,7 @@ MALICIOUS: dict[str, Callable[[], bytes]] = {
 def test_malicious_files(name: str, start: Callable[..., Any]) -> None:
     """Garbage, an endless line, bombs and 10,000 columns are answered within the memory that a process has."""
     server = start("--memory-limit", "1GB")
-    page = server.client.settle(server.client.upload(name, MALICIOUS[name]()).location, 120)
+    page = server.client.settle(server.client.upload(name, MALICIOUS[name]()).location)
     answer = server.client.get(page)
     assert answer.status in (200, 422)
     assert server.client.document(server.client.run(server.client.open_embedded()))["groups"]

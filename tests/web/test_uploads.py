@@ -177,7 +177,7 @@ def test_a_slow_client(client: Client) -> None:
             assert client.get("/").status == 200
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 90.0) -> None:
     """Waits until something is so."""
     end = time.monotonic() + seconds
     while not condition():

@@ -52,6 +52,7 @@ _LABELS = {
     "groups": "Groups to list at most",
     "ranking": "Order of the list",
     "level": "Level",
+    "min_group_size": "Smallest group shown",
     "adjust": "Correction for the number of tests",
     "split": "Who searches and who tests",
 }
