@@ -63,5 +63,11 @@ test-integrations: setup
 	$(BIN)/python -m pip install --quiet --requirement tests/integrations/requirements.txt
 	$(BIN)/python -m pytest -n 0 tests/integrations
 
+# What must never happen, tried for an hour; CI runs a small part of it (tests/test_torture.py).
+.PHONY: torture
+torture: setup
+	PYTHONPATH=. $(BIN)/python benchmarks/torture.py --minutes 55 --write
+	ALD_LAWS=1000 $(BIN)/python -m pytest -q tests/test_laws.py
+
 bench: setup
 	$(BIN)/python benchmarks/adult.py
