@@ -35,8 +35,8 @@ def windows(column: Column, every: str) -> Windows:
     if column.kind not in ("date", "datetime"):
         if is_interval_kind(column.kind):
             raise SettingError(
-                f"column {shorten(column.name)!r} holds numbers, which are no dates. To watch along its values, such as "
-                "years, say every='value' (command line: --every value)."
+                f"column {shorten(column.name)!r} holds numbers, which are no dates. To watch along its values, such "
+                "as years, say every='value' (command line: --every value)."
             )
         column = column.as_kind("date")
     assert column.values is not None
