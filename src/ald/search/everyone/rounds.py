@@ -25,7 +25,7 @@ from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.shuffles import blocks_of, shuffled
 from ald.search.everyone.strongest import SAME, Round
 from ald.search.explore.conditions import Conditions
-from ald.search.explore.representatives import simplest
+from ald.search.explore.representatives import complement, simplest
 from ald.search.explore.scoring import Aim, Scorer
 from ald.search.explore.sharpen import Sharpener
 from ald.statistics.stratified import cmh_statistics
@@ -312,21 +312,30 @@ class Everyone:
     def _named(
         self, found: CodedCriterion, value: float, which: int, strata: IntArray, masks: Sequence[BoolArray]
     ) -> CodedCriterion:
-        """The description that is reported: sharpened from what was found, and never a weaker one."""
+        """The description that is reported: sharpened from what was found, and never a weaker one.
+
+        Seen from both sides, a group and its complement are one finding: which of them was counted says nothing, but
+        only one of them may be sharpened further.
+        """
         counter, described = self.counters[which], self.described[which]
         n = int(strata.max(initial=0)) + 1
         within = strata if n * self.data.n_cells <= _MOST_STRATA else None
         aim = Aim(given=within, direction=self.aim.direction, factors=self.aim.factors)
         scorer = Scorer(described.view, counter, None, aim, described.prices, self.threads)
         sharpener = Sharpener(scorer, Conditions(described.prices, len(counter.rates)))
-        options = list(sharpener.sharpen([found]))
-        options += list(sharpener.polish({found: 0.0}))
-        for criterion in options:
+
+        def is_new(criterion: CodedCriterion) -> bool:
             mask = member_mask(criterion, self.data)
-            new = all(abs(correlation(mask, other, self.data)) < SAME for other in masks)
-            if criterion and new and self._value(criterion, which, strata) <= value + 1e-9:
-                return self._simplest(criterion)
-        return self._simplest(found)
+            return all(abs(correlation(mask, other, self.data)) < SAME for other in masks)
+
+        named: dict[CodedCriterion, float] = {}
+        for start in [found, *([] if self.aim.direction else complement(found, self.data))]:
+            for criterion in [*sharpener.sharpen([start]), *sharpener.polish({start: 0.0})]:
+                own = self._value(criterion, which, strata)
+                if criterion and own <= value + 1e-9 and is_new(criterion):
+                    named[criterion] = own
+                    break
+        return self._simplest(min(named, key=lambda c: (round(named[c], 9), c)) if named else found)
 
     def _simplest(self, criterion: CodedCriterion) -> CodedCriterion:
         plain = self.aim.direction == 0
