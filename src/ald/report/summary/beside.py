@@ -102,7 +102,7 @@ def _rows(
         level, inside, outside = differs if r == 0 else ("", "", "")
         out.append(
             (
-                word(name if r == 0 else ""),
+                word(name),
                 *([word(notion.rates[r].name)] if len(notion.rates) > 1 else []),
                 gap(one.gap),
                 word("–" if None in one.interval else interval(one.interval)),

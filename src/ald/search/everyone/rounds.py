@@ -190,7 +190,7 @@ class Everyone:
         _, value, which, result, _, best = min(results, key=lambda one: one[:3])
         log_p = min(log(result.p) + log(n), 0.0)
         listed = log_p <= log(self.level) + 1e-12 and bool(best)
-        named = self._named(best, value, which, strata, masks) if listed else best
+        named = self._named(best, value, which, strata, masks) if listed else self._simplest(best) if best else best
         statistic = self._statistic(named, which, strata) if named else 0.0
         return Taken(
             found=best,
