@@ -137,7 +137,7 @@ class LocalD2(PeopleInMemory):
 
     def jointly(self, groups: Sequence[tuple[CodedCriterion, Sequence[CodedCriterion]]]) -> list[Jointly | None]:
         data, strata = self.data, self.data.design.strata
-        n_strata = 1 if strata is None else int(strata.max()) + 1
+        n_strata = 1 if strata is None else int(strata.max(initial=0)) + 1
 
         def along(attribute: int) -> IntArray:
             return np.asarray(people_along(data, attribute).sum(axis=1))

@@ -75,7 +75,11 @@ def numbers_of(column: Column, counts: IntArray | None = None) -> Column:
     infinite = np.append(np.isinf(numbers), False)[column.codes]
     n_infinite = int(infinite.sum() if counts is None else counts[infinite].sum())
     gone = np.flatnonzero(np.isnan(numbers)).tolist()
-    note = f"{_absent(column, gone, counts)} were read as missing, all others are numbers" if gone else ""
+    n, which = _absent(column, gone, counts)
+    numbers_besides = Note.of(
+        lambda people: f"{people(n)} values of {which} were read as missing, all others are numbers"
+    )
+    note = numbers_besides if gone else ""
     return replace(_numeric(column, numbers, note), n_infinite=n_infinite)
 
 
@@ -138,7 +142,10 @@ def _read_numbers(column: Column, counts: IntArray | None) -> Column:
     adorned = next(word for word, n in zip(column.levels, numbers, strict=True) if n == n and _ADORNMENT.search(word))
     gone = np.flatnonzero(np.isnan(numbers)).tolist()
     note = written_note(column.name, adorned)
-    return _numeric(column, numbers, f"{note}; {_absent(column, gone, counts)} as missing" if gone else note)
+    if not gone:
+        return _numeric(column, numbers, note)
+    n, which = _absent(column, gone, counts)
+    return _numeric(column, numbers, Note.of(lambda people: f"{note}; {people(n)} values of {which} as missing"))
 
 
 def _numeric(column: Column, numbers: FloatArray | None, note: str) -> Column:

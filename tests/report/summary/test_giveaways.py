@@ -117,7 +117,7 @@ def test_hostile_names_are_escaped(name: str) -> None:
     audit = audit_flat(columns, outcome="y", trees=1, attributes=[name])
     assert len(audit.giveaways) == 1
     page = audit.to_html()
-    assert page.count("<script") == 2
+    assert page.count("<script") == 3
     assert "<b>" not in page
     assert "\x1b" not in page + str(audit) + audit.to_markdown() + audit.to_csv()
     assert "<script>" not in audit.to_markdown().replace("\\<script>", "")

@@ -315,7 +315,7 @@ def say_hidden(audit: Audit) -> list[str]:
     ]
     left = list_words([part for part in parts if part]) or "none"
     return [
-        f"Groups, levels, strata and nodes of search trees with fewer than {least:,} people in them or outside them "
-        f"are not shown (min_group_size): {left}. Corrections count them all the same. This is no disclosure control: "
-        "who knows other numbers can often work out what is hidden."
+        f"Nothing is shown of fewer than {least:,} people, inside a group or outside it (min_group_size); left out: "
+        f"{left}. Corrections count them all the same. This is no disclosure control: anyone who knows other numbers "
+        "can often work out what is hidden."
     ]
