@@ -81,7 +81,7 @@ def test_reports_say_how_much_is_left_out() -> None:
     audit = ald.audit(people(700), outcome="y", min_group_size=200, search="leaves")
     assert audit.hidden.groups > 0
     text = str(audit)
-    assert "fewer than 200 people in them or outside them are not" in " ".join(text.split())
+    assert "Nothing is shown of fewer than 200 people, inside a group or outside it" in " ".join(text.split())
     assert f"{audit.hidden.groups:,} tested group" in " ".join(text.split())
     assert "no disclosure control" in " ".join(text.split())
     assert "min_group_size" not in str(ald.audit(people(700), outcome="y", min_group_size=1, split="random"))
