@@ -1,11 +1,15 @@
 """Settings of all tests: Hypothesis gives the same examples in every run and keeps no files."""
 
 import importlib.util
+import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.browsing import missing
 
 settings.register_profile(
     "ald",
@@ -41,3 +45,16 @@ class _OneCluster(LoadScopeScheduling):
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     return _OneCluster(config, log)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser of its own for every module of tests that asks for one."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        missing("chromium (apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,36 +12,16 @@ import numpy as np
 import pytest
 
 import ald
+from tests.browsing import AXE, missing
 from tests.results.test_comparison import scored
 from tests.tables import decisions, hostile, people
 from tests.watching.test_watching import decisions as watched
 
 # How a report begins.
 VERDICT = re.compile("People with |Of those with |No significant disparity found.")
-ROOT = Path(__file__).parents[2]
-AXE = ROOT / ".tools" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 380, "height": 740}
 HOSTILE = ["<script>document.title='hacked'</script>", "</style><img src=x onerror=alert(1)>", '"onload="alert(1)',
            "\u202eright", "x" * 5000]  # fmt: skip
-
-
-def missing(what: str) -> None:
-    """Skips, or fails where .ci/run promised that everything is there."""
-    if os.environ.get("ALD_BROWSER") == "required":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"needs {what}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        missing("chromium (apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

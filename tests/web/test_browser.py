@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,36 +15,16 @@ import pytest
 from click.testing import CliRunner
 
 from ald.cli.main import cli
+from tests.browsing import AXE, missing
 from tests.tables import decisions, hostile, people
 from tests.web.client import berkeley, csv_of
 from tests.web.test_app import SLOW
 
-ROOT = Path(__file__).parents[2]
-AXE = ROOT / ".tools" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 380, "height": 740}
 HOSTILE = ["<script>document.title='hacked'</script>", "</style><img src=x onerror=alert(1)>", '"onload="alert(1)',
            "\u202eright", "x" * 500]  # fmt: skip
 # Milliseconds within which an audit is done, also on a machine that has much else to do.
 DONE = 300_000
-
-
-def missing(what: str) -> None:
-    """Skips, or fails where .ci/run promised that everything is there."""
-    if os.environ.get("ALD_BROWSER") == "required":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"needs {what}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        missing("chromium (apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ def workers(server: Any) -> list[int]:
     return found
 
 
+# The processes of a server are found by their parents, which only /proc tells without another package.
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 
 

@@ -232,8 +232,8 @@ def test_small_charts_show_gaps_where_the_axis_says() -> None:
         return a + (y - ya) / (yb - ya) * (b - a)
 
     strokes = re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)", with_class(root, "those-mark")[0].attrib["d"])
-    assert [gap(float(y)) for _, y, _ in strokes] == pytest.approx([-10, -10, -30, -30, -30], abs=0.2)
-    assert [gap(float(line.attrib["y1"])) for line in with_class(root, "mean")] == pytest.approx([-10, -30], abs=0.2)
+    assert [gap(float(y)) for _, y, _ in strokes] == pytest.approx([-10, -10, -30, -30, -30])
+    assert [gap(float(line.attrib["y1"])) for line in with_class(root, "mean")] == pytest.approx([-10, -30])
     (cut,), (ring,) = with_class(root, "cut"), with_class(root, "edge")
     assert float(strokes[1][2]) < float(cut.attrib["x1"]) < float(strokes[2][0])
     assert float(strokes[3][0]) < float(ring.attrib["cx"]) < float(strokes[3][2])
