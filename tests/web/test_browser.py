@@ -139,7 +139,7 @@ def test_a_number_as_outcome(open_page: Any) -> None:
     choose(page, "outcome", label="pay")
     page.locator("[name=favourable]").fill(">= 26")
     page.locator("[name=favourable]").blur()
-    page.wait_for_function("() => document.querySelector('#recipe').closest('section').textContent.includes('>= 26')")
+    page.locator("section", has=page.locator("#recipe"), has_text=">= 26").wait_for()
     run(page)
     assert "sex = F" in page.locator("main").inner_text()
 
@@ -194,7 +194,7 @@ def test_reloading_and_cancelling(open_page: Any) -> None:
     page.reload()
     page.wait_for_function("() => document.querySelector('#left')?.textContent.includes('left')")
     page.get_by_role("button", name="Cancel").click()
-    page.wait_for_function("() => document.querySelector('h1').textContent === 'The audit was cancelled'")
+    page.locator("h1", has_text="The audit was cancelled").wait_for()
     page.get_by_role("link", name="Back to the data").click()
     assert page.locator("[name=set-repeats]").input_value() == "5000"
 
@@ -224,8 +224,9 @@ def test_a_large_file(open_page: Any, tmp_path: Path) -> None:
     page.wait_for_selector("#ask")
     assert re.search(r"[\d,]{9,} rows, 4 columns", page.locator("header").inner_text())
     page.goto(page.url.split("/data")[0])
-    page.locator("li", has_text="large.csv").get_by_role("button", name="Close it").click()
-    page.wait_for_function("() => !document.body.textContent.includes('large.csv')")
+    with page.expect_navigation():
+        page.locator("li", has_text="large.csv").get_by_role("button", name="Close it").click()
+    assert "large.csv" not in page.locator("body").inner_text()
 
 
 def test_nothing_found(open_page: Any) -> None:
