@@ -2,6 +2,7 @@
 
 import importlib.util
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,3 +59,13 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+@pytest.fixture
+def heard_signals() -> Iterator[None]:
+    """Commands that are started hear signals, also where whoever started the tests ignores them."""
+    heard = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -11,4 +11,4 @@ from typing import Any
 def python_m_ald(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """Runs the command in a process of its own."""
     command = [sys.executable, "-m", "ald", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)

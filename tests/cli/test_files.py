@@ -72,7 +72,7 @@ def test_a_config_without_end(file: Path, tmp_path: Path) -> None:
         [sys.executable, "-m", "ald", "audit", str(file), "--outcome", "y", "--config", str(endless)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 10**9,) * 2),
     )
     assert done.returncode == 2

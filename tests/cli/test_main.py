@@ -143,7 +143,7 @@ class TestStreams:
 
     def shell(self, data: Path, line: str) -> subprocess.CompletedProcess[str]:
         audit = f"{sys.executable} -m ald audit {data} --outcome y --trees 2"
-        return subprocess.run(["bash", "-c", line.format(audit=audit)], capture_output=True, text=True, timeout=60)
+        return subprocess.run(["bash", "-c", line.format(audit=audit)], capture_output=True, text=True, timeout=300)
 
     def test_closed_stderr(self, tmp_path: Path) -> None:
         """An audit that cannot say anything on the side writes its report and prints its result."""

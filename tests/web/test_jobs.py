@@ -20,6 +20,8 @@ from tests.web.client import Client, csv_of, files_below, heading
 from tests.web.test_app import SLOW
 from tests.web.test_uploads import wait_for
 
+pytestmark = pytest.mark.usefixtures("heard_signals")
+
 
 def workers(server: Any) -> list[int]:
     """The processes that a server has started."""

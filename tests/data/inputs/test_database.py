@@ -162,7 +162,7 @@ def test_scheme_in_capitals(server: str) -> None:
     "query",
     [
         "select i, random() as x, 1 as approved from generate_series(1, 1000000000) i",
-        "select pg_sleep(60), 1 as approved",
+        "select pg_sleep(600), 1 as approved",
     ],
 )
 def test_interrupts(server: str, tmp_path: Path, query: str, number: int, status: int) -> None:
@@ -183,9 +183,9 @@ def test_interrupts(server: str, tmp_path: Path, query: str, number: int, status
         time.sleep(0.05)
     began = time.monotonic()
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors.strip()) == (status, "Interrupted; no file is half written.")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     assert not list(tmp_path.iterdir())
     assert load(server, None, Reading(query=running))["n"].words() == ["0"]
 

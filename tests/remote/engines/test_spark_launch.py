@@ -33,7 +33,7 @@ def test_errors(capfd: pytest.CaptureFixture[str], is_wanted: bool, expected: st
     errors.release(is_wanted=is_wanted)
     os.write(java, b"late\n")
     os.close(java)
-    shown, end = "", time.monotonic() + 10
+    shown, end = "", time.monotonic() + 60
     while "late" not in shown and time.monotonic() < end:
         time.sleep(0.01)
         shown += capfd.readouterr().err
@@ -157,7 +157,7 @@ def test_interrupts(tmp_path: Path, step: str, delay: float, number: int, status
         time.sleep(0.02)
     time.sleep(delay)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert (process.returncode, errors.strip()) == (status, "Interrupted; no file is half written.")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "java").read_text()), 0)
