@@ -83,8 +83,8 @@ import duckdb
 grouped = f"SELECT {sys.argv[2]}, count(*) FROM '{sys.argv[1]}' GROUP BY ALL"
 connection = duckdb.connect()
 connection.execute("SET enable_progress_bar = false")
-cells = connection.execute(f"SELECT count(*) FROM ({grouped})").fetchone()[0]
-print(json.dumps([time.perf_counter() - started, cells]))
+distinct = connection.execute(f"SELECT count(*) FROM ({grouped})").fetchone()[0]
+print(json.dumps([time.perf_counter() - started, distinct]))
 """
 
 
@@ -120,7 +120,7 @@ def main() -> None:
     print(f"audit: {seconds:.1f} s, peak {peak:.2f} GiB; listed: {'; '.join(audits[0][2])}")
     if groupings:
         grouping = statistics.median(g[0] for g in groupings)
-        print(f"one group-by: {grouping:.1f} s, {groupings[0][1]:,} cells; ratio {seconds / grouping:.2f}")
+        print(f"one group-by: {grouping:.1f} s, {groupings[0][1]:,} distinct rows; ratio {seconds / grouping:.2f}")
     print(f"load after: {', '.join(f'{value:.1f}' for value in os.getloadavg())}")
 
 

@@ -50,7 +50,7 @@ frame = session.read.parquet(path)
 started = time.perf_counter()
 audit = None
 if what == "group-by":
-    cells = frame.groupBy(*frame.columns).count().agg({"count": "count"}).collect()[0][0]
+    distinct = frame.groupBy(*frame.columns).count().agg({"count": "count"}).collect()[0][0]
 else:
     levels = []
     def progress(step, share):

@@ -119,9 +119,9 @@ def public_data(name: str) -> Path:
     return folder / name
 
 
-def one_cell(n: int, seed: int = 0) -> dict[str, Any]:
+def one_crossing(n: int, seed: int = 0) -> dict[str, Any]:
     """Two attributes and an age: those with one level of both have the outcome more often, and nobody else."""
     rng = np.random.default_rng(seed)
     columns = {"a": rng.choice(["u", "v"], n), "b": rng.choice(["p", "q", "r"], n), "age": rng.integers(18, 80, n)}
-    cell = (columns["a"] == "u") & (columns["b"] == "p")
-    return columns | {"y": (rng.random(n) < np.where(cell, 0.75, 0.4)).astype(int)}
+    both = (columns["a"] == "u") & (columns["b"] == "p")
+    return columns | {"y": (rng.random(n) < np.where(both, 0.75, 0.4)).astype(int)}

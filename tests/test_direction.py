@@ -138,7 +138,7 @@ def test_a_direction_with_data_elsewhere_needs_it_too() -> None:
 
     frame = dd.from_pandas(pd.DataFrame(people(3000)), npartitions=2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Reading, "most_cells", 100)
+        patch.setattr(Reading, "most_distinct", 100)
         with pytest.raises(SettingError, match=r"favourable='0' or favourable='1'"):
             ald.audit(frame, outcome="y", direction="advantaged", search=ald.Search(trees=2))
 

@@ -13,13 +13,13 @@ from ald._core.steps import share_of_whole
 from ald.datasets import make_synthetic
 from ald.results.audit import Audit
 from ald.results.mode import Mode
-from tests.tables import one_cell
+from tests.tables import one_crossing
 
 
 @cache
 def combined(seed: int = 3) -> Audit:
-    """One cell of two attributes differs, in few people."""
-    return ald.audit(one_cell(1000, seed), outcome="y", split="none")
+    """One crossing of two attributes differs, in few people."""
+    return ald.audit(one_crossing(1000, seed), outcome="y", split="none")
 
 
 def people(n: int = 900, seed: int = 0) -> dict[str, Any]:
@@ -254,7 +254,7 @@ def test_auto_goes_by_people_times_attributes(monkeypatch: pytest.MonkeyPatch) -
 def test_progress_goes_on() -> None:
     """Rounds, halves that are searched again and groups are told, as shares of the whole that only grow."""
     calls: list[tuple[str, float]] = []
-    ald.audit(one_cell(1000), outcome="y", progress=lambda step, share: calls.append((step, share)))
+    ald.audit(one_crossing(1000), outcome="y", progress=lambda step, share: calls.append((step, share)))
     assert list(dict.fromkeys(step for step, _ in calls)) == ["load", "search", "again", "assess", "rank"]
     shares = [done for done in (share_of_whole(*call) for call in calls) if done is not None]
     assert shares == sorted(shares)

@@ -188,7 +188,7 @@ def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_different_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Data that could only be looked at where it is, is refused with what to do."""
-    monkeypatch.setattr(Reading, "most_cells", 10)
+    monkeypatch.setattr(Reading, "most_distinct", 10)
     frame = dd.from_pandas(pd.DataFrame(decisions()), npartitions=2)
     with pytest.raises(ald.InputError, match="cannot be looked at as a whole: look at a sample"):
         ald.look(frame)

@@ -38,7 +38,7 @@ def level(data: AuditData, name: str, *levels: str) -> CodedCondition:
     return CodedCondition(at, 0, 0, codes)
 
 
-def cell(data: AuditData) -> CodedCriterion:
+def crossing(data: AuditData) -> CodedCriterion:
     return level(data, "a", "p"), level(data, "b", "u")
 
 
@@ -51,29 +51,29 @@ def asked(
 
 def test_main_effects_are_no_combination() -> None:
     """Effects of single attributes, and of a number, do not make a combination; one that is there is found."""
-    logs = [found.log_p for seed in range(20) if (found := asked(people(seed=seed), cell(people(seed=seed))))]
+    logs = [found.log_p for seed in range(20) if (found := asked(people(seed=seed), crossing(people(seed=seed))))]
     assert len(logs) == 20
     assert sum(log_p <= np.log(0.05) for log_p in logs) <= 4
     data = people(together=0.25)
-    found = asked(data, cell(data))
+    found = asked(data, crossing(data))
     assert found is not None
     assert found.log_p < np.log(1e-4)
     assert (found.df, found.drawn) == (1, None)
 
 
 def test_who_is_asked() -> None:
-    """Groups of two and three attributes are tested, single conditions are not; neither is what is left of a cell."""
+    """Groups of two and three attributes are tested; single conditions, and what is left of a crossing, are not."""
     data = people(together=0.25)
     age = CodedCondition([one.name for one in data.attributes].index("age"), 10, 40)
-    assert asked(data, cell(data)[:1]) is None
-    assert asked(data, (*cell(data)[:1], age)) is not None
-    assert asked(data, (*cell(data), age)) is not None
+    assert asked(data, crossing(data)[:1]) is None
+    assert asked(data, (*crossing(data)[:1], age)) is not None
+    assert asked(data, (*crossing(data), age)) is not None
 
 
 def test_groups_before_are_given() -> None:
     """Within the strata of a group that has all of the difference, nothing is left."""
     data = people(4000, together=0.25)
-    first = tuple(sorted(cell(data)))
+    first = tuple(sorted(crossing(data)))
     wider = (level(data, "a", "p", "q"), level(data, "b", "u"))
     alone, given = asked(data, wider), asked(data, wider, first)
     assert alone is not None
@@ -89,12 +89,12 @@ def test_several_rates_are_combined() -> None:
     wrong = rng.random(n) < 0.2 + 0.2 * ((columns["a"] == "p") & (columns["b"] == "u"))
     table = load(columns | {"p": np.where(wrong, 1 - columns["t"], columns["t"])})
     data = prepare(table, Roles(prediction="p", truth="t"), CELLS).data
-    odds = asked(data, cell(data), notion=NOTIONS["equalized odds"])
+    odds = asked(data, crossing(data), notion=NOTIONS["equalized odds"])
     assert odds is not None
     assert odds.df == 4
     assert odds.log_p < np.log(1e-3)
     several = Notion("both", (*NOTIONS["equalized odds"].rates[:1], *PARITY.rates), "two rates of the same people")
-    both = asked(data, cell(data), notion=several)
+    both = asked(data, crossing(data), notion=several)
     assert both is not None
     assert both.df == 1
 
@@ -150,7 +150,7 @@ def test_where_it_is_not_tested(options: dict[str, object]) -> None:
 
 
 def test_a_combination_by_itself() -> None:
-    """Where no cell is significant, the combination may be: the finding has its p-value, and the report says so."""
+    """Where no group is significant, the combination may be: the finding has its p-value, and the report says so."""
     for seed in range(40):
         data = ald.datasets.make_synthetic(2, n=1500, rho=0.1, seed=seed)
         found = ald.audit(data, outcome="y", split="random", seed=seed)
@@ -164,5 +164,5 @@ def test_a_combination_by_itself() -> None:
     assert first.interval[0] is not None
     assert first.interval[1] is not None
     assert first.interval[0] <= 0 <= first.interval[1]
-    assert "By itself no single cell is significant" in " ".join(str(found).split())
+    assert "None of the groups that they form is significant by itself" in " ".join(str(found).split())
     assert Audit.from_json(found.to_json()) == found

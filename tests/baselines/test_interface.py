@@ -131,7 +131,7 @@ def test_missing_extra(method: str, module: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_planted_group_survives_the_test() -> None:
-    """The subset scan's group of the hidden intersection is listed, as one cell of race and gender."""
+    """The subset scan's group of the hidden intersection is listed, as one crossing of race and gender."""
     audit = ald.audit(make_synthetic(2, rho=0.3, seed=1), outcome="y", search="subset-scan")
     assert {condition.attribute for condition in audit.groups[0].criterion} == {"race", "gender"}
 

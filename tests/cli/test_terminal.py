@@ -35,7 +35,7 @@ class TestHostileData:
         assert "\x1b" not in result.out
         assert ald.groups.criterion.visible(word) in result.out.replace("\n", " ") or len(word) > 8 or "x\ny" in word
         table = run("audit", path, "--outcome", "y", "--trees", "2", "--format", "csv").out
-        assert not any(cell.startswith(("=", "@")) for row in csv.reader(io.StringIO(table)) for cell in row)
+        assert not any(entry.startswith(("=", "@")) for row in csv.reader(io.StringIO(table)) for entry in row)
 
     def test_narrow_encodings(self, tmp_path: Path) -> None:
         """Where the terminal knows only ASCII, nothing fails: other characters are escapes or UTF-8."""

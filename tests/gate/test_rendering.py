@@ -71,7 +71,7 @@ def test_annotations_are_one_line_each() -> None:
 
 
 def test_markdown_is_a_table() -> None:
-    """Every check is a row; levels with bars and tags end no cell."""
+    """Every check is a row; levels with bars and tags end no entry."""
     lines = to_markdown([fails(), passes()]).splitlines()
     rows = [line for line in lines if line.startswith("| ") and "**" in line]
     assert len(rows) == 2

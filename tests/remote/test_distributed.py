@@ -30,7 +30,7 @@ def everything(audit: ald.Audit) -> dict[str, Any]:
 @pytest.fixture
 def little_memory() -> Iterator[None]:
     """Memory for a hundred rows of counts."""
-    with mock.patch.object(Reading, "most_cells", 100):
+    with mock.patch.object(Reading, "most_distinct", 100):
         yield
 
 

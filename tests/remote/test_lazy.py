@@ -153,10 +153,10 @@ def test_what_cannot_be_read(engine: Any) -> None:
         ald.audit(engine(frame.iloc[:0]), outcome="hired")
 
 
-def test_too_many_cells_for_an_engine_that_only_groups() -> None:
+def test_too_many_distinct_rows_for_an_engine_that_only_groups() -> None:
     """An engine that cannot count next to its rows says that there are too many, and what helps."""
     with (
-        mock.patch.object(Reading, "most_cells", 100),
+        mock.patch.object(Reading, "most_distinct", 100),
         pytest.raises(InputError, match="different rows, of which 100 fit into memory"),
     ):
         ald.audit(duckdb.from_df(decisions()), outcome="hired")

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ald
-from ald.report.csv import safe_cell
+from ald.report.csv import safe_text
 from tests.tables import decisions, hostile, people
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @given(st.text())
-def test_no_cell_is_a_formula(text: str) -> None:
+def test_no_text_is_a_formula(text: str) -> None:
     """No text starts like a formula, and harmless text stays as it is."""
-    assert not safe_cell(text).startswith(FORMULAS)
-    assert safe_cell(text) in (text, "'" + text)
+    assert not safe_text(text).startswith(FORMULAS)
+    assert safe_text(text) in (text, "'" + text)
 
 
 @pytest.mark.parametrize("word", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", 'a"b,c\nd', "=HYPERLINK()"])

@@ -72,14 +72,14 @@ def test_the_numbers_come_back(audit: Audit) -> None:
     assert len(rows) == len(audit.groups)
     heads = [words(head) for table in with_class(page, "ranking") for head in table.find("thead").iter("th")]  # type: ignore[union-attr]
     for finding, row in zip(audit.groups, rows, strict=True):
-        cells = dict(zip(heads, row, strict=True))
-        assert words(cells["group"]) == str(finding.criterion)
-        assert int(words(cells["people"]).replace(",", "")) == finding.size
-        gap = cells["gap" if "gap" in cells else "mean gap"]
+        entries = dict(zip(heads, row, strict=True))
+        assert words(entries["group"]) == str(finding.criterion)
+        assert int(words(entries["people"]).replace(",", "")) == finding.size
+        gap = entries["gap" if "gap" in entries else "mean gap"]
         assert float(gap.attrib["data-value"]) == finding.psi
         assert float(words(gap)) == pytest.approx(100 * (finding.psi or 0.0), abs=0.05)
-        assert int(words(cells["in all data"]).replace(",", "")) == finding.size_all
-        assert float(cells["adj. p"].attrib["data-value"]) == finding.log10_p_adjusted
+        assert int(words(entries["in all data"]).replace(",", "")) == finding.size_all
+        assert float(entries["adj. p"].attrib["data-value"]) == finding.log10_p_adjusted
 
 
 def test_the_document_is_inside(audit: Audit) -> None:

@@ -50,7 +50,7 @@ def spaced(text: str) -> str:
 
 
 def tables(markdown: str) -> list[list[list[str]]]:
-    """The tables of a Markdown text: rows of cells as they are shown."""
+    """The tables of a Markdown text: rows of entries as they are shown."""
     found: list[list[list[str]]] = []
     for token, after in zip(tokens := PARSER.parse(markdown), [*tokens[1:], None], strict=True):
         if token.type == "table_open":
@@ -149,7 +149,7 @@ def test_everything_is_said() -> None:
 
 @given(texts, texts)
 def test_hostile_names_and_levels(name: str, level: str) -> None:
-    """A hostile name or level stays in its cell: tables keep their shape and show it."""
+    """A hostile name or level stays in its entry: tables keep their shape and show it."""
     audit = ald.audit(
         hostile([name], [level, f"{level}x", "third"], 240), outcome="y", search=ald.Search(trees=1), attributes=[name]
     )

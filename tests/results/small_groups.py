@@ -161,7 +161,7 @@ def violations(audit: Audit, columns: dict[str, Any], formats: tuple[str, ...]) 
     for one in audit.gaps.rows:
         out += [f"gap of {level}" for c in one.criterion for level in small.get(c.attribute, ()) if one.size < LEAST]
     for name, text in made.items():
-        # Alone in a cell or line such a level would be a row of its own; in a set it may stand.
+        # Alone in an entry or line such a level would be a row of its own; in a set it may stand.
         rows = "|".join(re.escape(level) for levels in small.values() for level in levels)
         if rows and name in ("text", "markdown", "csv"):
             lines = re.findall(rf"^\W*(?:job|site|sex) = (?:{rows})(?![\w,{{])[^\n]*", text, re.MULTILINE)

@@ -14,7 +14,7 @@ from ald.results.claims import Shuffled, Together, Told, p_of
 from ald.results.everyone import Chances, Claim, in_order
 from ald.results.mode import HALVES, Mode
 from tests.coded import coded
-from tests.tables import one_cell
+from tests.tables import one_crossing
 
 DATA = coded(make_synthetic(2, n=300, rho=0.3, seed=0))
 QUESTION = Question(notion=get_notion("statistical parity"), outcome="y", cell_names=("negative", "positive"))
@@ -56,7 +56,7 @@ def test_p_values_as_documents_have_them() -> None:
 
 def test_what_findings_hold_besides_goes_through_documents() -> None:
     """Claims are read back as they were; of a mode only what there is."""
-    audit = ald.audit(one_cell(1000), outcome="y", split="none")
+    audit = ald.audit(one_crossing(1000), outcome="y", split="none")
     found = audit.groups[0]
     assert isinstance(found.together, Together)
     assert isinstance(found.shuffled, Shuffled)
@@ -70,7 +70,7 @@ def test_what_findings_hold_besides_goes_through_documents() -> None:
 @pytest.mark.parametrize("damage", ["shuffled", "mode", "forest"])
 def test_damaged_documents(damage: str) -> None:
     """A document of everyone without its claims, or of halves without its trees, is refused."""
-    data = one_cell(1000)
+    data = one_crossing(1000)
     document = ald.audit(data, outcome="y", split="random" if damage == "forest" else "none").to_json()
     changed = {
         "shuffled": document.replace('"shuffled": {', '"shuffled": null, "was": {'),

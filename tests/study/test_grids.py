@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ald.study.grids import LOCATION, REFERENCE, REFERENCE_RUNS, SWEEPS, VARIANTS, null_cells
+from ald.study.grids import LOCATION, REFERENCE, REFERENCE_RUNS, SWEEPS, VARIANTS, null_cases
 from ald.study.systems import COMPARED
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reference.R"
@@ -41,7 +41,7 @@ def test_wrong_usage_is_said(arguments: tuple[str, ...]) -> None:
 
 
 def test_strong_disparities_are_located_and_null_ones_are_not() -> None:
-    """A cell is a line of CSV; strict is rarer than any; where nothing is planted in the ages, none is located."""
+    """A case is a line of CSV; strict is rarer than any; where nothing is planted in the ages, none is located."""
     strong = rates("2", "0.3", "24", "0.1", "6")
     assert strong | {"located": "", "strict": ""} == {
         "data_set": "2", "rho": "0.3", "width": "24", "irrelevant": "0", "alpha": "0.1", "runs": "6", "located": "",
@@ -53,7 +53,7 @@ def test_strong_disparities_are_located_and_null_ones_are_not() -> None:
 
 
 def test_the_table_is_that_of_the_script() -> None:
-    """The fastest cell of the table of the reference, run again."""
+    """The fastest case of the table of the reference, run again."""
     known = REFERENCE[2, 0.05, 24]
     found = rates("2", "0.05", "24", "0.1", str(REFERENCE_RUNS))
     assert (float(found["located"]), float(found["strict"])) == known
@@ -64,5 +64,5 @@ def test_grids_are_the_papers() -> None:
     ends = {sweep.key: (sweep.values[0], sweep.values[-1]) for sweep in SWEEPS}
     assert ends == {"1-rho": (0.05, 0.4), "1-width": (6, 66), "2-rho": (0.02, 0.4)}
     assert {"ald", "ald-paper"} <= set(LOCATION) & set(VARIANTS)
-    assert {cell.rho for cell in null_cells(LOCATION)} == {0.0}
+    assert {case.rho for case in null_cases(LOCATION)} == {0.0}
     assert set(LOCATION) | set(VARIANTS) == set(COMPARED)

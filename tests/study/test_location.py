@@ -59,12 +59,12 @@ def test_the_band_has_its_width() -> None:
         ([level("race", "r1"), level("gender", "g2"), age(20, 80)], False),
     ],
 )
-def test_the_intersection_is_one_cell(conditions: list[Levels | Interval], expected: bool) -> None:
+def test_the_intersection_is_one_crossing(conditions: list[Levels | Interval], expected: bool) -> None:
     """Data set 2 is located by exactly one race and one gender, and nothing else."""
     assert located(2, conditions) == expected
 
 
-def test_cells_of_two_and_three() -> None:
+def test_crossings_of_two_and_three() -> None:
     """Data sets 3 and 4 are located by one level of each of their two or three attributes."""
     two, three = [level("a", "a1"), level("b", "b1")], [level("a", "a1"), level("b", "b0"), level("c", "c1")]
     assert located(3, two)

@@ -20,7 +20,7 @@ from tests.study.measured import measured
 
 
 def test_nothing_measured_nothing_stated() -> None:
-    """Without cells there are no statements, and the page still says where we do not agree."""
+    """Without cases there are no statements, and the page still says where we do not agree."""
     assert statements({}) == []
     page = files(Study(runs=1, command="ald reproduce fig-data --runs 1", figures=("fig-data",)))["results.md"]
     assert all(what in page for what, _ in DISAGREEMENTS)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from ald.cli.main import cli
 from ald.study import page as page_module
 from ald.study import reproduce as study_module
-from ald.study.cells import Cell
+from ald.study.cases import Case
 from ald.study.grids import SWEEPS, VARIANTS
 from ald.study.reproduce import reproduce
 from ald.study.systems import Result
@@ -21,13 +21,13 @@ from tests.study.measured import outcomes
 
 
 def test_reproduce_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command measures the cells of what is asked for, writes the files of the study, and says which."""
-    asked: list[Sequence[Cell]] = []
+    """The command measures the cases of what is asked for, writes the files of the study, and says which."""
+    asked: list[Sequence[Case]] = []
 
-    def measure(cells: Sequence[Cell], runs: int, folder: Path, **options: Any) -> dict[Cell, list[Result]]:
-        asked.append(cells)
+    def measure(cases: Sequence[Case], runs: int, folder: Path, **options: Any) -> dict[Case, list[Result]]:
+        asked.append(cases)
         assert folder.parent == tmp_path
-        return {cell: outcomes(0.5, runs) for cell in cells}
+        return {case: outcomes(0.5, runs) for case in cases}
 
     monkeypatch.setattr(study_module, "measure", measure)
     for part in ("fig-data", "fig-variants"):
@@ -36,7 +36,7 @@ def test_reproduce_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert f"Wrote {tmp_path / 'results.md'}" in result.output
         assert f"ald reproduce {part} --runs 2" in (tmp_path / "results.md").read_text("utf-8")
     assert asked[0] == []
-    assert {cell.system for cell in asked[1]} == set(VARIANTS)
+    assert {case.system for case in asked[1]} == set(VARIANTS)
     assert (tmp_path / "results" / "fig-data-1.svg").exists()
     assert (tmp_path / "results" / "fig-variants-1-rho.svg").exists()
 
@@ -69,6 +69,6 @@ def test_pace_tells_time_left() -> None:
     result = CliRunner()
     with result.isolation() as (_, err, *_rest):
         for share in (0.001, 0.002, 0.5, 1.0):
-            pace("cell", share, 60.0)
+            pace("case", share, 60.0)
         text = err.getvalue().decode() if err is not None else ""
     assert text.count("done") == 3

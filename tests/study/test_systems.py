@@ -25,7 +25,7 @@ def test_strong_disparities_are_located_by_ald() -> None:
 
 
 def test_the_linear_auditor_locates_nothing() -> None:
-    """Half-spaces are neither a band nor a cell of a hidden intersection."""
+    """Half-spaces are neither a band nor a crossing of a hidden intersection."""
     runs = [COMPARED["gerrymandering"].run(Task(dataset=d, rho=0.4), seed) for d in (1, 2) for seed in range(3)]
     assert not any(run.located for run in runs)
 

@@ -18,7 +18,7 @@ from ald.data.coded import Attribute, number_values, quantile_edges
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import Notion, RateCounter
 from ald.statistics.basics import combine_bonferroni, combine_fisher
-from ald.statistics.beyond import Cells, Score, score_beyond
+from ald.statistics.beyond import Crossings, Score, score_beyond
 
 # Effects of an attribute, in groups of so many attributes.
 MOST_EFFECTS = {2: 24, 3: 8}
@@ -133,13 +133,13 @@ def assess_together(
         some = base > 0
         if not member[some].any() or member[some].all():
             return None
-        cells = Cells(
+        crossings = Crossings(
             people=base[some].astype(float),
             member=member[some],
             effects=[number_values(family[some])[1] for family in families],
             strata=number_values(strata[some])[1],
         )
-        found = score_beyond(cells, hits[some].astype(float), sides[r], np.random.default_rng([*seed, r]))
+        found = score_beyond(crossings, hits[some].astype(float), sides[r], np.random.default_rng([*seed, r]))
         if found is None:
             return None
         scores.append(found)

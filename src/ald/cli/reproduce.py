@@ -10,7 +10,7 @@ PARTS = ("all", "fig-tree", "fig-location", "fig-variants", "fig-data", "table-a
 @click.command()
 @click.argument("what", type=click.Choice(PARTS))
 @click.option(
-    "--runs", type=click.IntRange(1), default=100, show_default=True, help="Number of random data sets per cell."
+    "--runs", type=click.IntRange(1), default=100, show_default=True, help="Number of random data sets per scenario."
 )
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("-o", "--output", type=click.Path(file_okay=False), default="reproduction", show_default=True,

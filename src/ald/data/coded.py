@@ -1,7 +1,7 @@
 """Coded audit data: what the engine works on. Integers only, no DataFrame, no notion.
 
-One row per cell: a combination of attribute codes and a confusion cell, with the number of people in it. No two rows
-are alike, and halves and samples are drawn from what is in them, so that the order of the input's rows cannot matter.
+One row per distinct row: attribute codes and a confusion cell, with the number of people who have them. No two rows are
+alike, and halves and samples are drawn from what is in them, so that the order of the input's rows cannot matter.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ def load_berkeley(*, counts: bool = False) -> dict[str, AnyArray]:
     >>> {name: len(column) for name, column in load_berkeley().items()}
     {'department': 4526, 'gender': 4526, 'admitted': 4526}
     """
-    cells = [(*key, word) for key, word in product(_COUNTS, ("yes", "no"))]
-    n = np.array([_COUNTS[department, gender][word == "no"] for department, gender, word in cells])
+    rows = [(*key, word) for key, word in product(_COUNTS, ("yes", "no"))]
+    n = np.array([_COUNTS[department, gender][word == "no"] for department, gender, word in rows])
     columns = {
         name: np.array(values)
-        for name, values in zip(("department", "gender", "admitted"), zip(*cells, strict=True), strict=True)
+        for name, values in zip(("department", "gender", "admitted"), zip(*rows, strict=True), strict=True)
     }
     if counts:
         return columns | {"n": n}

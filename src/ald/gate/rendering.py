@@ -70,16 +70,16 @@ def to_markdown(verdicts: Sequence[Verdict]) -> str:
     """A table of checks, and one per check of the groups that it is about."""
     lines = ["# Checks for disparities", "", "| check | verdict | limit | why |", "|---|---|--:|---|"]
     for verdict in verdicts:
-        why = _cell("; ".join(verdict.reasons))
-        lines.append(f"| {_cell(verdict.check.name)} | **{verdict.verdict}** | {verdict.check.limit:g} | {why} |")
+        why = _entry("; ".join(verdict.reasons))
+        lines.append(f"| {_entry(verdict.check.name)} | **{verdict.verdict}** | {verdict.check.limit:g} | {why} |")
     for verdict in verdicts:
         if verdict.groups:
             lines += ["", f"## {escape(verdict.check.name)}", "", "| group | people | psi | interval | |"]
-            lines += ["|---|--:|--:|--:|---|", *(f"| {' | '.join(map(_cell, _row(g)))} |" for g in verdict.groups)]
+            lines += ["|---|--:|--:|--:|---|", *(f"| {' | '.join(map(_entry, _row(g)))} |" for g in verdict.groups)]
     return "\n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
+def _entry(text: str) -> str:
     return escape(text).replace("|", "\\|").replace("\n", " ")
 
 

@@ -103,7 +103,7 @@ def _check_possible(remote: RemoteTable, roles: Roles, config: AuditConfig) -> N
 
 def _not_here(option: str, remote: RemoteTable) -> str:
     return (
-        f"{option} is not supported for this data: it has about {remote.cells:,} different rows, more than fit "
+        f"{option} is not supported for this data: it has about {remote.distinct:,} different rows, more than fit "
         "into memory, and stays where it is. Name fewer attributes or round their values, so that fewer rows differ, "
         "or give more memory_limit."
     )
@@ -126,8 +126,8 @@ class RemoteRows:
 
     @property
     def summary(self) -> DataSummary:
-        halves, cells = self._halves, self._remote.cells
-        note = f"about {cells:,} different rows do not fit into memory, so they were counted where they are"
+        halves, distinct = self._halves, self._remote.distinct
+        note = f"about {distinct:,} different rows do not fit into memory, so they were counted where they are"
         copies = [] if halves.pool is None else repeated_rows(halves.pool)
         total = halves.totals[0] + halves.totals[1]
         rows = int(total.sum())

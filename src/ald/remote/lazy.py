@@ -63,7 +63,7 @@ class Cut:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RemoteTable:
-    """Data that stays where it is: it has about `cells` different rows, and the memory holds `most` of them.
+    """Data that stays where it is: it has about `distinct` different rows, and the memory holds `most` of them.
 
     names: the columns of the frame, in its order. cut: those of them that are in bins. notes, by_column: as of a file
     that the engine opened.
@@ -75,7 +75,7 @@ class RemoteTable:
     cut: Mapping[str, Cut]
     left_out: Mapping[str, str]
     rows: int
-    cells: int
+    distinct: int
     most: int
     source: str = _SOURCE
     notes: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class RemoteTable:
     def error(self) -> InputError:
         """What to say to whom needs the rows in memory."""
         return InputError(
-            f"{self.source} has about {self.cells:,} different rows, of which {self.most:,} fit into memory: name "
+            f"{self.source} has about {self.distinct:,} different rows, of which {self.most:,} fit into memory: name "
             "fewer attributes, round their values, or give more memory_limit"
         )
 
@@ -207,12 +207,12 @@ class _Counting:
         left_out = self._identifiers()
         kept = [name for name in self.column if name not in left_out]
         frame = self._with_bins(self.frame.select([self.column[name] for name in kept]), kept)
-        most = self.reading.most_cells
+        most = self.reading.most_distinct
         values = (min(self.shapes[name].distinct, MOST_BINS if name in self.cut else self.rows) for name in kept)
         if min(self.rows, prod(_UNSURE * n + 1 for n in values)) > most:
-            cells = self.engine.cells(frame)
-            if cells > most:
-                remote = self._remote(frame, kept, left_out, cells)
+            distinct = self.engine.distinct(frame)
+            if distinct > most:
+                remote = self._remote(frame, kept, left_out, distinct)
                 if self.engine.keep(frame) is None:
                     raise remote.error()
                 return remote
@@ -224,7 +224,7 @@ class _Counting:
         return replace(table, left_out=left_out, binned=frozenset(self.cut), notes=notes)
 
     def _remote(
-        self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], cells: int
+        self, frame: nw.LazyFrame[Any], kept: Sequence[str], left_out: Mapping[str, str], distinct: int
     ) -> RemoteTable:
         return RemoteTable(
             engine=self.engine,
@@ -233,8 +233,8 @@ class _Counting:
             cut=self.cut,
             left_out=left_out,
             rows=self.rows,
-            cells=cells,
-            most=self.reading.most_cells,
+            distinct=distinct,
+            most=self.reading.most_distinct,
             notes=(*self.opened.notes, *self.hints),
             by_column=self.opened.by_column,
         )

@@ -85,7 +85,7 @@ def prepare_remote(remote: RemoteTable, roles: Roles, cell_names: Sequence[str],
             *column_warnings(found, [table[name] for name in roles.outcome_columns], lambda name: marginals[name][1]),
         ),
     )
-    return PreparedRemote(blocks=kept.encode(row_coder, remote.cells), layout=layout, summary=summary)
+    return PreparedRemote(blocks=kept.encode(row_coder, remote.distinct), layout=layout, summary=summary)
 
 
 def _cell_parts(table: Table, roles: Roles) -> dict[str, IntArray]:

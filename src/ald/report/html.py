@@ -231,29 +231,29 @@ def _table(
     head = element(
         "tr",
         [
-            element("th", column.header, scope="col", title=column.meaning or None, class_=_cell_class(column, class_))
+            element("th", column.header, scope="col", title=column.meaning or None, class_=_class(column, class_))
             for column in table.columns
         ],
     )  # fmt: skip
     rows = []
     for i, row in enumerate(table.rows):
-        cells: list[Content] = []
+        entries: list[Content] = []
         for k, (column, entry) in enumerate(zip(table.columns, row, strict=True)):
             content: Content = _cut(entry.text) if k == 0 else entry.text
             if cards and k == 0:
                 content = element("a", _cut(entry.text), href=f"#group-{cards[i].rank}")
-            cells.append(
+            entries.append(
                 element(
                     "td" if k else "th",
                     content,
                     scope=None if k else "row",
-                    class_=_cell_class(column, class_),
+                    class_=_class(column, class_),
                     data_label=column.header if labelled and k else None,
                     data_value=_sort_value(entry.value) if labelled else None,
                 )
             )
         ranks = {"data_c": cards[i].rank_confidence, "data_m": cards[i].rank_magnitude} if cards else {}
-        rows.append(element("tr", cells, **ranks))
+        rows.append(element("tr", entries, **ranks))
     return element(
         "div",
         element(
@@ -270,8 +270,8 @@ def _table(
     )
 
 
-def _cell_class(column: Heading, table: str) -> str | None:
-    """What a cell's column asks for; all columns of dense tables, which may have many rows, look alike."""
+def _class(column: Heading, table: str) -> str | None:
+    """What the column of an entry asks for; all columns of dense tables, which may have many rows, look alike."""
     if table == "dense" or not column.is_number:
         return None
     return "number interval" if column.key == "lower" else "number"
@@ -388,8 +388,8 @@ def _curve_table(view: CurveView) -> Markup:
         if len(view.series) > 1:
             rows.append(f'<tr><th colspan="5" scope="rowgroup">{markup(series.title)}</th></tr>')
         for point in series.points:
-            cells = (units.level(point.rate), units.level_interval((point.low, point.high)), units.signed(point.psi))
-            rest = "".join(f"<td>{markup(cell)}</td>" for cell in (f"{point.n:,}", *cells))
+            numbers = (units.level(point.rate), units.level_interval((point.low, point.high)), units.signed(point.psi))
+            rest = "".join(f"<td>{markup(number)}</td>" for number in (f"{point.n:,}", *numbers))
             rows.append(f'<tr><th scope="row">{markup(point.label)}</th>{rest}</tr>')
     head = "".join(
         f'<th scope="col">{markup(name)}</th>'

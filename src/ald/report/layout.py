@@ -25,7 +25,7 @@ def lines_of(table: Grid, width: int, *, numbered: bool = False) -> list[str]:
     block = _Block(table.columns[1:], [row[1:] for row in table.rows])
     room = max(width - len(_GAP) - block.width, _NAME)
     shown = names if numbered else [shorten(name, room) for name in names]
-    first = max([_cells(table.columns[0].header), *map(_cells, shown)], default=0)
+    first = max([_room(table.columns[0].header), *map(_room, shown)], default=0)
     if first + len(_GAP) + block.width <= width:
         head = [" " * first] * (len(block.head) - 1) + [_left(visible(table.columns[0].header), first)]
         left = [*head, *(_left(name, first) for name in shown)]
@@ -61,8 +61,8 @@ class _Block:
         stacked = [[""] * (height - len(lines)) + lines for lines in broken]
         pads = [_right if column.is_number else _left for column in columns]
 
-        def line(cells: Sequence[str]) -> str:
-            return _GAP.join(pad(text, width) for pad, text, width in zip(pads, cells, widths, strict=True))
+        def line(texts: Sequence[str]) -> str:
+            return _GAP.join(pad(text, width) for pad, text, width in zip(pads, texts, widths, strict=True))
 
         self.head = [line([lines[i] for lines in stacked]) for i in range(height)]
         self.rows = [line(row) for row in texts]
@@ -72,8 +72,8 @@ class _Block:
 def _width(head: str, texts: Sequence[str]) -> int:
     """What a column needs: its longest text, or its header in two lines."""
     words = head.split()
-    halves = [max(_cells(" ".join(words[:k])), _cells(" ".join(words[k:]))) for k in range(1, len(words) + 1)]
-    return max([1, *map(_cells, texts), min(halves, default=0)])
+    halves = [max(_room(" ".join(words[:k])), _room(" ".join(words[k:]))) for k in range(1, len(words) + 1)]
+    return max([1, *map(_room, texts), min(halves, default=0)])
 
 
 def _split(columns: Sequence[Heading], rows: Sequence[Sequence[Entry]], room: int) -> tuple[list[int], list[int]]:
@@ -93,7 +93,7 @@ def _split(columns: Sequence[Heading], rows: Sequence[Sequence[Entry]], room: in
     return main, sorted(rest)
 
 
-def _cells(text: str) -> int:
+def _room(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -102,8 +102,8 @@ def _cells(text: str) -> int:
 
 
 def _left(text: str, width: int) -> str:
-    return text + " " * (width - _cells(text))
+    return text + " " * (width - _room(text))
 
 
 def _right(text: str, width: int) -> str:
-    return " " * (width - _cells(text)) + text
+    return " " * (width - _room(text)) + text

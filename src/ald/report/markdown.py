@@ -114,28 +114,28 @@ def _paragraphs(texts: tuple[str, ...]) -> list[str]:
     return [line for text in texts for line in (escape(text), "")]
 
 
-def _cell(text: str) -> str:
-    """A text as a cell of a table: a bar in it ends no cell, not even in code."""
+def _entry(text: str) -> str:
+    """A text as an entry of a table: a bar in it ends no entry, not even in code."""
     return _inline(text).replace("|", "\\|")
 
 
 def _list_groups(report: Report) -> list[str]:
     """The listed groups in the few columns that fit a page."""
     columns = report.brief.columns
-    rows = [[str(i), *(_cell(entry.text) for entry in row)] for i, row in enumerate(report.brief.rows, 1)]
-    header = ["#", *(_cell(column.header) for column in columns)]
+    rows = [[str(i), *(_entry(entry.text) for entry in row)] for i, row in enumerate(report.brief.rows, 1)]
+    header = ["#", *(_entry(column.header) for column in columns)]
     return _rows(header, [True, *(column.is_number for column in columns)], rows)
 
 
 def _table(table: Grid) -> list[str]:
-    header = [_cell(column.header) for column in table.columns]
-    rows = [[_cell(entry.text) for entry in row] for row in table.rows]
+    header = [_entry(column.header) for column in table.columns]
+    rows = [[_entry(entry.text) for entry in row] for row in table.rows]
     caption = escape(table.caption)
     return [f"{caption}:", "", *_rows(header, [column.is_number for column in table.columns], rows)]
 
 
 def _rows(header: list[str], is_number: list[bool], rows: list[list[str]]) -> list[str]:
-    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    lines = [f"| {' | '.join(entries)} |" for entries in (header, *rows)]
     lines.insert(1, "|" + "|".join("--:" if number else "---" for number in is_number) + "|")
     return [*lines, ""]
 

@@ -39,7 +39,7 @@ _WIDTH = 627.0
 _HIDDEN, _TIPS = ".hint,.tip{display:none}", 72.0
 
 # Longer names are cut in headings, tables and running text; code has them whole.
-_NAME, _CELL, _HEADLINE, _LONG = 90, 240, 420, 900
+_NAME, _ENTRY, _HEADLINE, _LONG = 90, 240, 420, 900
 
 _MISSING = re.compile(r'the text `"(.*)"` could not be displayed', re.DOTALL)
 _RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
@@ -97,7 +97,7 @@ def _table(table: Grid | None) -> dict[str, Any] | None:
     return {
         "caption": visible(table.caption),
         "columns": [{"header": visible(column.header), "is_number": column.is_number} for column in table.columns],
-        "rows": [[_cut(entry.text, _CELL) for entry in row] for row in table.rows],
+        "rows": [[_cut(entry.text, _ENTRY) for entry in row] for row in table.rows],
     }
 
 

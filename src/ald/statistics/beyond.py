@@ -1,8 +1,9 @@
 """Whether a group differs beyond the main effects of its attributes: a score test, on the scale of rates.
 
-People are counted by cells: combinations of levels or bins of two or three attributes, and strata. The effects that are
-given (of levels or bins; of three attributes also of their pairs) and strata add up. The score of a group is the sum of
-hits, weighted by what is left of membership after projection on them, so that it does not depend on how large they are.
+People are counted by the crossings of two or three attributes (one level or bin of each), and by strata. The effects
+that are given (of levels or bins; of three attributes also of their pairs) and strata add up. The score of a group is
+the sum of hits, weighted by what is left of membership after projection on them, so that it does not depend on how
+large they are.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cells:
-    """People of one rate's base in cells, none of them empty.
+class Crossings:
+    """People of one rate's base by crossing and stratum, none of them empty.
 
-    people: in every cell; member: whether the cell belongs to the group. effects: per family of effects that are given,
-    which of them every cell has; strata: which stratum it is in. All are numbered from 0 on.
+    people: in every one; member: whether it belongs to the group. effects: per family of effects that are given, which
+    of them it has; strata: its stratum. All are numbered from 0 on.
     """
 
     people: FloatArray
@@ -88,7 +89,7 @@ class Cells:
         return np.asarray(np.linalg.pinv(gram, rcond=_NONE, hermitian=True))
 
     def fit(self, sums: FloatArray) -> FloatArray:
-        """The mean of every cell by strata and effects, from the cells' sums."""
+        """The mean in every crossing by strata and effects, from the sums."""
         mean = np.bincount(self.strata, sums) / self._of_strata
         along = [np.bincount(family, sums, size) for family, size in zip(self.effects, self._sizes, strict=True)]
         effect = self._inverse @ (np.concatenate(along) - self._by_stratum @ mean)
@@ -111,34 +112,36 @@ class Cells:
         return float((self.weights**2 * self.people * chances * (1.0 - chances)).sum())
 
 
-def score_beyond(cells: Cells, hits: FloatArray, side: int = 0, rng: np.random.Generator | None = None) -> Score | None:
+def score_beyond(
+    table: Crossings, hits: FloatArray, side: int = 0, rng: np.random.Generator | None = None
+) -> Score | None:
     """The test; None where the group follows from the effects, or nobody's outcome is left open.
 
     side: 1 or -1 for a difference of this sign only. rng: draws where counts are small; without it chi2 has to do.
     """
-    chances: FloatArray = np.asarray(np.round(np.clip(cells.fit(hits), 0.0, 1.0), _DIGITS), float)
-    total = cells.people.sum()
-    variance = cells.variance(chances)
-    if (cells.weights**2 * cells.people).sum() <= _NOTHING_LEFT * total or variance <= _NOTHING_LEFT * _NOTHING_LEFT:
+    chances: FloatArray = np.asarray(np.round(np.clip(table.fit(hits), 0.0, 1.0), _DIGITS), float)
+    total = table.people.sum()
+    variance = table.variance(chances)
+    if (table.weights**2 * table.people).sum() <= _NOTHING_LEFT * total or variance <= _NOTHING_LEFT * _NOTHING_LEFT:
         return None
-    score = float(cells.weights @ hits)
+    score = float(table.weights @ hits)
     statistic = score**2 / variance
     log_p = float(directed_log_p(np.array([[statistic]]), np.array([[score]]), (side,))[0, 0])
-    if rng is None or not _is_small(cells, chances):
+    if rng is None or not _is_small(table, chances):
         return Score(statistic=statistic, difference=score, log_p=log_p)
     as_strong = 0
-    people, n = cells.people.astype(np.int64), np.sign(score) if side else 0.0
+    people, n = table.people.astype(np.int64), np.sign(score) if side else 0.0
     worth = n * side * statistic if side else statistic
     for _ in range(DRAWS):
         drawn = rng.binomial(people, chances).astype(float)
-        again, spread = float(cells.weights @ drawn), cells.variance(cells.fit(drawn))
+        again, spread = float(table.weights @ drawn), table.variance(table.fit(drawn))
         value = again**2 / spread if spread > 0 else 0.0
         as_strong += (np.sign(again) * side * value if side else value) >= worth - _TIE * statistic
     log_p = float(np.log((1 + as_strong) / (1 + DRAWS)))
     return Score(statistic=statistic, difference=score, log_p=log_p, as_strong=int(as_strong), drawn=DRAWS)
 
 
-def _is_small(cells: Cells, chances: FloatArray) -> bool:
+def _is_small(table: Crossings, chances: FloatArray) -> bool:
     """Whether few hits or misses are to be expected inside the group, or outside it."""
-    expected = [cells.people * chances, cells.people * (1.0 - chances)]
-    return min(float(one[side].sum()) for one in expected for side in (cells.member, ~cells.member)) < SMALL
+    expected = [table.people * chances, table.people * (1.0 - chances)]
+    return min(float(one[side].sum()) for one in expected for side in (table.member, ~table.member)) < SMALL

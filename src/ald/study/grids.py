@@ -1,10 +1,10 @@
-"""The cells of the paper's figures, and what is known of some of them from elsewhere."""
+"""The cases of the paper's figures, and what is known of some of their scenarios from elsewhere."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ald.study.cells import Cell
+from ald.study.cases import Case
 
 RHO = 0.2
 WIDTH = 24.0
@@ -20,13 +20,13 @@ class Sweep:
     values: tuple[float, ...]
     title: str
 
-    def cell(self, value: float, system: str) -> Cell:
+    def case(self, value: float, system: str) -> Case:
         rho = value if self.parameter == "rho" else RHO
         width = value if self.parameter == "width" else WIDTH
-        return Cell(dataset=self.dataset, rho=rho, width=width, system=system)
+        return Case(dataset=self.dataset, rho=rho, width=width, system=system)
 
-    def cells(self, systems: tuple[str, ...]) -> list[Cell]:
-        return [self.cell(value, system) for value in self.values for system in systems]
+    def cases(self, systems: tuple[str, ...]) -> list[Case]:
+        return [self.case(value, system) for value in self.values for system in systems]
 
 
 SWEEPS = (
@@ -73,6 +73,6 @@ REFERENCE = {
 REFERENCE_RUNS = 100
 
 
-def null_cells(systems: tuple[str, ...]) -> list[Cell]:
-    """The cells in which nothing is there."""
-    return [Cell(dataset=dataset, rho=rho, width=WIDTH, system=system) for dataset, rho in NULLS for system in systems]
+def null_cases(systems: tuple[str, ...]) -> list[Case]:
+    """The cases in which nothing is there."""
+    return [Case(dataset=dataset, rho=rho, width=WIDTH, system=system) for dataset, rho in NULLS for system in systems]

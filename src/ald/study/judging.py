@@ -1,4 +1,4 @@
-"""Exact tests of location rates, cell by cell, and Holm's correction for the number of cells. All are two-sided."""
+"""Exact tests of location rates, all two-sided, and Holm's correction for the number of scenarios."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import special
 
 from ald.statistics.exact import exact_log_p
 
-# Level of every comparison, over all of its cells.
+# Level of every comparison, over all of its scenarios.
 LEVEL = 0.05
 
 

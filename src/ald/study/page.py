@@ -15,7 +15,7 @@ import numpy as np
 from ald._core.arrays import AnyArray, BoolArray
 from ald.datasets import make_synthetic
 from ald.datasets.synthetic import true_rate
-from ald.study.cells import Cell, rate
+from ald.study.cases import Case, rate
 from ald.study.figures import Counted, Point, count_chart, line_chart
 from ald.study.grids import LOCATION, NULLS, REFERENCE, REFERENCE_RUNS, SWEEPS, VARIANTS, WIDTH, Sweep
 from ald.study.judging import LEVEL
@@ -26,8 +26,8 @@ from ald.study.statements import (
     Contest,
     Measured,
     Statement,
-    cells_in_words,
     contests,
+    list_scenarios,
     statements,
     sweep_rates,
 )
@@ -86,14 +86,14 @@ _HOW = (
     "over these.",
 )
 _JUDGED = (
-    "Every claim is judged cell by cell. Two systems have looked at the same data sets, so that they are compared by "
-    "McNemar's exact test; a share is compared with a bound by the exact binomial test, and with the reference "
-    "software, which had data sets of its own, by Fisher's exact test. All tests are two-sided, and their p-values "
-    f"are corrected by Holm's method for the cells of one system against another on one data set (or of one bound), "
-    f'at level {LEVEL:g}. "Significantly" below means just that. What the paper claims for very small rho or width is '
-    f"judged at rho up to {SMALL_RHO:g} and width up to {SMALL_WIDTH:g}, and only there.",
-    '"Reproduced": a lead is significant in every cell, a bound is kept in every cell. "Not contradicted": that is not '
-    'so, but no cell is significantly against the claim. "Not reproduced": some cell is.',
+    "Every claim is judged scenario by scenario. Two systems have looked at the same data sets, so that they are "
+    "compared by McNemar's exact test; a share is compared with a bound by the exact binomial test, and with the "
+    "reference software, which had data sets of its own, by Fisher's exact test. All tests are two-sided, and their "
+    "p-values are corrected by Holm's method for the scenarios of one system against another on one data set (or of "
+    f'one bound), at level {LEVEL:g}. "Significantly" below means just that. What the paper claims for very small rho '
+    f"or width is judged at rho up to {SMALL_RHO:g} and width up to {SMALL_WIDTH:g}, and only there.",
+    '"Reproduced": a lead is significant in every scenario, a bound is kept in every scenario. "Not contradicted": '
+    'that is not so, but no scenario is significantly against the claim. "Not reproduced": some scenario is.',
 )
 
 
@@ -108,13 +108,13 @@ _TREE = (
     "race): every node with psi, people and share."
 )
 _CONTESTS = (
-    "In how many cells its location rate is higher than that of the other system, and in how many of these "
-    "significantly; the same for lower; and the cells in which it is significantly lower."
+    "In how many scenarios its location rate is higher than that of the other system, and in how many of these "
+    "significantly; the same for lower; and the scenarios in which it is significantly lower."
 )
 _REFERENCE = (
     f"The reference software is R's partykit with the paper's settings and alpha 0.1, which is honoured here: a node "
     "splits where the smallest p-value is below it. (The published package does not honour it.) Its rates are those of "
-    f"{REFERENCE_RUNS} data sets of its own per cell, by benchmarks/reference.R."
+    f"{REFERENCE_RUNS} data sets of its own per scenario, by benchmarks/reference.R."
 )
 _COUNTED = (
     "People and p are those of all rows where groups are counted (Pearson's chi2; for two error rates Fisher's "
@@ -166,9 +166,9 @@ def _csv(measured: Measured) -> str:
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(["data_set", "rho", "width", "system", "runs", "located", "located_error", "strict", "strict_error",
                      "lists_anything", "names_race"])  # fmt: skip
-    for cell, results in sorted(measured.items()):
+    for case, results in sorted(measured.items()):
         located, strict = rate(results, "located"), rate(results, "strict")
-        writer.writerow([cell.dataset, f"{cell.rho:g}", f"{cell.width:g}", cell.system, len(results),
+        writer.writerow([case.dataset, f"{case.rho:g}", f"{case.width:g}", case.system, len(results),
                          f"{located.share:.4f}", f"{located.error:.4f}", f"{strict.share:.4f}", f"{strict.error:.4f}",
                          f"{rate(results, 'listed').share:.4f}", f"{rate(results, 'race').share:.4f}"])  # fmt: skip
     return target.getvalue()
@@ -178,11 +178,12 @@ def _comparisons(measured: Measured) -> str:
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(["data_set", "rho", "width", "first", "other", "runs", "first_located", "other_located",
-                     "only_first", "only_other", "cells", "p", "p_holm"])  # fmt: skip
+                     "only_first", "only_other", "scenarios", "p", "p_holm"])  # fmt: skip
     for found in contests(measured):
         for one in found.comparisons:
-            writer.writerow([one.place.dataset, f"{one.place.rho:g}", f"{one.place.width:g}", found.first, found.other,
-                             one.first.runs, one.first.hits, one.other.hits, one.only_first, one.only_other,
+            dataset, rho, width = one.scenario
+            writer.writerow([dataset, f"{rho:g}", f"{width:g}", found.first, found.other, one.first.runs,
+                             one.first.hits, one.other.hits, one.only_first, one.only_other,
                              len(found.comparisons), f"{one.p:.4g}", f"{one.p_adjusted:.4g}"])  # fmt: skip
     return target.getvalue()
 
@@ -302,11 +303,11 @@ def _statement_table(found: Sequence[Statement]) -> Block:
 
 
 def _contest_blocks(fought: Sequence[Contest]) -> list[Block]:
-    """A table for each of the two systems that are compared with all others: cells ahead and behind."""
+    """A table for each of the two systems that are compared with all others: scenarios ahead and behind."""
     out = []
     for first in dict.fromkeys(entry.first for entry in fought):
         rows: list[tuple[str, ...]] = [
-            ("data set", "against", "cells", "higher", "significantly", "lower", "significantly", "at")
+            ("data set", "against", "scenarios", "higher", "significantly", "lower", "significantly", "at")
         ]
         rows += [
             (
@@ -314,7 +315,7 @@ def _contest_blocks(fought: Sequence[Contest]) -> list[Block]:
                 entry.label,
                 str(len(entry.comparisons)),
                 *(str(n) for sign in (1, -1) for n in (entry.higher(sign), len(entry.where(sign)))),
-                cells_in_words(entry.where(-1)),
+                list_scenarios(entry.where(-1)),
             )
             for entry in fought
             if entry.first == first
@@ -334,17 +335,17 @@ def _rate_table(measured: Measured, sweep: Sweep, systems: Sequence[str]) -> Blo
         located = dict(sweep_rates(measured, sweep, system, "located"))
         strict = dict(sweep_rates(measured, sweep, system, "strict"))
         if located:
-            cells = (f"{located[value]} / {strict[value]}" if value in located else "" for value in sweep.values)
-            rows.append((COMPARED[system].label, *cells))
+            rates = (f"{located[value]} / {strict[value]}" if value in located else "" for value in sweep.values)
+            rows.append((COMPARED[system].label, *rates))
     return Block(kind="table", rows=tuple(rows))
 
 
 def _null_blocks(measured: Measured) -> list[Block]:
     rows: list[tuple[str, ...]] = [("lists anything where nothing is (rho 0)", *(f"data set {d}" for d, _ in NULLS))]
     for system in COMPARED:
-        cells = [Cell(dataset=dataset, rho=rho, width=WIDTH, system=system) for dataset, rho in NULLS]
-        if all(cell in measured for cell in cells):
-            rows.append((COMPARED[system].label, *(str(rate(measured[cell], "listed")) for cell in cells)))
+        cases = [Case(dataset=dataset, rho=rho, width=WIDTH, system=system) for dataset, rho in NULLS]
+        if all(case in measured for case in cases):
+            rows.append((COMPARED[system].label, *(str(rate(measured[case], "listed")) for case in cases)))
     if len(rows) == 1:
         return []
     note = "In data set 1 race matters whatever rho is, so something is there to be listed; in data set 2 nothing is."
@@ -358,9 +359,9 @@ def _null_blocks(measured: Measured) -> list[Block]:
 def _reference_blocks(measured: Measured) -> list[Block]:
     rows: list[tuple[str, ...]] = [("data set", "rho", "width", "ALD with the paper's settings", "reference software")]
     for (dataset, rho, width), known in REFERENCE.items():
-        cell = Cell(dataset=dataset, rho=rho, width=float(width), system="ald-paper")
-        if cell in measured:
-            ours = f"{rate(measured[cell], 'located')} / {rate(measured[cell], 'strict')}"
+        case = Case(dataset=dataset, rho=rho, width=float(width), system="ald-paper")
+        if case in measured:
+            ours = f"{rate(measured[case], 'located')} / {rate(measured[case], 'strict')}"
             wide = f"{width:g}" if dataset == 1 else ""
             rows.append((str(dataset), f"{rho:g}", wide, ours, f"{known[0]:.2f} / {known[1]:.2f}"))
     if len(rows) == 1:
@@ -448,14 +449,14 @@ def _markdown(blocks: Sequence[Block]) -> str:
             lines += [f"![{block.text}](results/{block.text}.svg)", ""]
         elif block.kind == "table":
             header, *rows = block.rows
-            lines += [_cells(header), "|" + "---|" * len(header), *map(_cells, rows), ""]
+            lines += [_line(header), "|" + "---|" * len(header), *map(_line, rows), ""]
         else:
             lines += [block.text, ""]
     return "\n".join(lines)
 
 
-def _cells(row: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |"
+def _line(row: Sequence[str]) -> str:
+    return "| " + " | ".join(entry.replace("|", "\\|").replace("\n", " ") for entry in row) + " |"
 
 
 def _html(blocks: Sequence[Block], figures: Mapping[str, str]) -> str:
@@ -472,8 +473,8 @@ def _html(blocks: Sequence[Block], figures: Mapping[str, str]) -> str:
             parts.append(figures[block.text])
         elif block.kind == "table":
             header, *rows = block.rows
-            head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-            body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
+            head = "".join(f"<th>{escape(entry)}</th>" for entry in header)
+            body = "".join("<tr>" + "".join(f"<td>{escape(entry)}</td>" for entry in row) + "</tr>\n" for row in rows)
             parts.append(f"<table>\n<tr>{head}</tr>\n{body}</table>")
         else:
             parts.append(f"<p>{text}</p>")

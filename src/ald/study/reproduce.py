@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ald.report.whole import write_whole
-from ald.study.cells import Progress, measure
-from ald.study.grids import LOCATION, SWEEPS, VARIANTS, null_cells
+from ald.study.cases import Progress, measure
+from ald.study.grids import LOCATION, SWEEPS, VARIANTS, null_cases
 from ald.study.page import Study, files
 from ald.study.public_tables import adult_table, compas_table, compas_tree
 
 PARTS = ("fig-tree", "fig-location", "fig-variants", "fig-data", "table-adult", "table-compas")
-CELLS_FOLDER = ".ald-cells"
+RUNS_FOLDER = ".ald-runs"
 
 
 def reproduce(
@@ -23,12 +23,12 @@ def reproduce(
     """
     parts = PARTS if what == "all" else (what,)
     tables = [make() for part, make in (("table-adult", adult_table), ("table-compas", compas_table)) if part in parts]
-    cells = []
+    cases = []
     for part, systems in (("fig-location", LOCATION), ("fig-variants", VARIANTS)):
         if part in parts:
-            cells += [cell for sweep in SWEEPS for cell in sweep.cells(systems)] + null_cells(systems)
+            cases += [case for sweep in SWEEPS for case in sweep.cases(systems)] + null_cases(systems)
     (output / "results").mkdir(parents=True, exist_ok=True)
-    measured = measure(cells, runs, output / CELLS_FOLDER, jobs=jobs, progress=progress)
+    measured = measure(cases, runs, output / RUNS_FOLDER, jobs=jobs, progress=progress)
     study = Study(
         runs=runs,
         command=f"ald reproduce {what} --runs {runs}",

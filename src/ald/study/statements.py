@@ -1,18 +1,17 @@
-"""What the paper states, beside what we measure: each statement judged cell by cell, with a test for every cell."""
+"""What the paper states, beside what we measure: each statement judged with a test for every scenario."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ald.report.words import list_words
-from ald.study.cells import Cell, Rate, rate
+from ald.study.cases import Case, Rate, Scenario, rate
 from ald.study.grids import LOCATION, REFERENCE, REFERENCE_RUNS, VARIANTS, WIDTH, Sweep
 from ald.study.judging import LEVEL, holm, independent_p, paired_p, share_p
 from ald.study.systems import COMPARED, Result
 
-Measured = Mapping[Cell, Sequence[Result]]
+Measured = Mapping[Case, Sequence[Result]]
 
 PAPER = "ald-paper"
 # ALD as it is: with halves, and with everyone searched and tested.
@@ -22,27 +21,15 @@ RIVALS = ("subset-scan-published", "instability-tree-published", "gerrymandering
           "random-forest")  # fmt: skip
 # "Very small", where the paper concedes CHAID a lead.
 SMALL_RHO, SMALL_WIDTH = 0.1, 12.0
-# What "found by all" and "none" allow in a cell.
+# What "found by all" and "none" allow in a scenario.
 FOUND, NONE = 0.95, 0.02
-
-
-class Place(NamedTuple):
-    """The parameters of a cell, whatever system looks at it."""
-
-    dataset: int
-    rho: float
-    width: float
-
-    @property
-    def is_small(self) -> bool:
-        return self.rho <= SMALL_RHO or (self.dataset == 1 and self.width <= SMALL_WIDTH)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Two systems on the same data sets of a cell; `p_adjusted` allows for the cells of the contest."""
+    """Two systems on the same data sets of a scenario; `p_adjusted` allows for the scenarios of the contest."""
 
-    place: Place
+    scenario: Scenario
     first: Rate
     other: Rate
     only_first: int
@@ -60,7 +47,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """One system against another on one data set, cell by cell. `about` says which cells, if not all count."""
+    """One system against another on one data set. `about` says which scenarios count, if not all do."""
 
     first: str
     other: str
@@ -72,12 +59,12 @@ class Contest:
     def label(self) -> str:
         return COMPARED[self.other].label + self.about
 
-    def where(self, sign: int) -> list[Place]:
-        """The cells in which the first is significantly ahead (1), behind (-1), or neither (0)."""
-        return [entry.place for entry in self.comparisons if entry.sign == sign]
+    def where(self, sign: int) -> list[Scenario]:
+        """The scenarios in which the first is significantly ahead (1), behind (-1), or neither (0)."""
+        return [entry.scenario for entry in self.comparisons if entry.sign == sign]
 
     def higher(self, sign: int) -> int:
-        """In how many cells the first has the higher (1) or the lower (-1) share, significantly or not."""
+        """In how many scenarios the first has the higher (1) or the lower (-1) share, significantly or not."""
         return sum(sign * (entry.only_first - entry.only_other) > 0 for entry in self.comparisons)
 
 
@@ -91,10 +78,10 @@ class Statement:
 
 
 def statements(measured: Measured) -> list[Statement]:
-    """All statements for which the cells were measured."""
+    """All statements for which the cases were measured."""
     makers: tuple[Callable[[Measured], Statement | None], ...] = (
-        lambda cells: _paper_leads(cells, 1),
-        lambda cells: _paper_leads(cells, 2),
+        lambda cases: _paper_leads(cases, 1),
+        lambda cases: _paper_leads(cases, 2),
         _chaid_where_small,
         _instability_under_15,
         _scan_near,
@@ -127,14 +114,17 @@ def contest(
     first: str,
     other: str,
     dataset: int,
-    counts: Callable[[Place], bool] = lambda place: True,
+    counts: Callable[[Scenario], bool] = lambda scenario: True,
     about: str = "",
 ) -> Contest:
-    """Two systems in all cells of a data set that both were measured in and that count."""
+    """Two systems in all scenarios of a data set that both were measured in and that count."""
     ours, theirs = _runs(measured, first), _runs(measured, other)
-    places = [place for place in ours if place in theirs and place.dataset == dataset and counts(place)]
+    scenarios = [
+        scenario for scenario in ours if scenario in theirs and scenario.dataset == dataset and counts(scenario)
+    ]
     pairs = [
-        [(one.located, two.located) for one, two in zip(ours[place], theirs[place], strict=True)] for place in places
+        [(one.located, two.located) for one, two in zip(ours[scenario], theirs[scenario], strict=True)]
+        for scenario in scenarios
     ]
     only = [(pair.count((True, False)), pair.count((False, True))) for pair in pairs]
     p = [paired_p(*counted) for counted in only]
@@ -145,15 +135,15 @@ def contest(
         about=about,
         comparisons=tuple(
             Comparison(
-                place=place,
-                first=rate(ours[place], "located"),
-                other=rate(theirs[place], "located"),
+                scenario=scenario,
+                first=rate(ours[scenario], "located"),
+                other=rate(theirs[scenario], "located"),
                 only_first=counted[0],
                 only_other=counted[1],
                 p=value,
                 p_adjusted=adjusted,
             )
-            for place, counted, value, adjusted in zip(places, only, p, holm(p), strict=True)
+            for scenario, counted, value, adjusted in zip(scenarios, only, p, holm(p), strict=True)
         ),
     )
 
@@ -162,35 +152,41 @@ def _chaid(measured: Measured, dataset: int, small: bool) -> Contest:
     """CHAID where rho or width is very small, or where neither is."""
     word, both = ("up to", "or") if small else ("above", "and")
     about = f", rho {word} {SMALL_RHO:g}" + (f" {both} width {word} {SMALL_WIDTH:g}" if dataset == 1 else "")
-    return contest(measured, PAPER, "chaid", dataset, lambda place: place.is_small == small, about)
+    return contest(measured, PAPER, "chaid", dataset, lambda scenario: _is_small(scenario) == small, about)
 
 
-def _runs(measured: Measured, system: str) -> dict[Place, Sequence[Result]]:
-    """A system's outcomes in all cells in which something is there."""
+def _is_small(scenario: Scenario) -> bool:
+    return scenario.rho <= SMALL_RHO or (scenario.dataset == 1 and scenario.width <= SMALL_WIDTH)
+
+
+def _runs(measured: Measured, system: str) -> dict[Scenario, Sequence[Result]]:
+    """A system's outcomes in all scenarios in which something is there."""
     return {
-        Place(cell.dataset, cell.rho, cell.width): results
-        for cell, results in sorted(entry for entry in measured.items() if entry[0].system == system)
-        if cell.rho > 0
+        case.scenario: results
+        for case, results in sorted(entry for entry in measured.items() if entry[0].system == system)
+        if case.rho > 0
     }
 
 
-def _rates(measured: Measured, system: str, dataset: int | None = None, key: str = "located") -> dict[Place, Rate]:
+def _rates(measured: Measured, system: str, dataset: int | None = None, key: str = "located") -> dict[Scenario, Rate]:
     return {
-        place: rate(results, key)
-        for place, results in _runs(measured, system).items()
-        if dataset in (None, place.dataset)
+        scenario: rate(results, key)
+        for scenario, results in _runs(measured, system).items()
+        if dataset in (None, scenario.dataset)
     }
 
 
-def words(place: Place) -> str:
-    """A cell in words."""
-    return f"data set {place.dataset}, rho {place.rho:g}" + (f", width {place.width:g}" if place.dataset == 1 else "")
+def words(scenario: Scenario) -> str:
+    """A scenario in words."""
+    return f"data set {scenario.dataset}, rho {scenario.rho:g}" + (
+        f", width {scenario.width:g}" if scenario.dataset == 1 else ""
+    )
 
 
-def cells_in_words(places: Sequence[Place]) -> str:
-    """Cells of one data set in words: those of the usual width by their rho, the others by their width."""
-    by_rho = [f"{place.rho:g}" for place in places if place.width == WIDTH]
-    by_width = [f"{place.width:g}" for place in places if place.width != WIDTH]
+def list_scenarios(scenarios: Sequence[Scenario]) -> str:
+    """Scenarios of one data set in words: those of the usual width by their rho, the others by their width."""
+    by_rho = [f"{scenario.rho:g}" for scenario in scenarios if scenario.width == WIDTH]
+    by_width = [f"{scenario.width:g}" for scenario in scenarios if scenario.width != WIDTH]
     parts = [f"{name} {', '.join(values)}" for name, values in (("rho", by_rho), ("width", by_width)) if values]
     return "; ".join(parts)
 
@@ -207,8 +203,8 @@ def _paper_leads(measured: Measured, dataset: int) -> Statement | None:
     ahead = [entry for entry in found if not entry.where(-1) and len(entry.where(1)) == len(entry.comparisons)]
     between = [entry for entry in found if entry not in behind and entry not in ahead]
     parts = [
-        f"significantly ahead in every cell: {list_words([entry.label for entry in ahead])}" if ahead else "",
-        f"behind in no cell: {list_words([_ahead_in(entry) for entry in between])}" if between else "",
+        f"significantly ahead in every scenario: {list_words([entry.label for entry in ahead])}" if ahead else "",
+        f"behind in no scenario: {list_words([_ahead_in(entry) for entry in between])}" if between else "",
         f"behind in some: {list_words([_behind_in(entry) for entry in behind])}" if behind else "",
     ]
     return Statement(
@@ -226,7 +222,7 @@ def _ahead_in(found: Contest) -> str:
 def _behind_in(found: Contest) -> str:
     return (
         f"{found.label} (lower in {found.higher(-1)} of {len(found.comparisons)}, significantly in "
-        f"{len(found.where(-1))}: {cells_in_words(found.where(-1))})"
+        f"{len(found.where(-1))}: {list_scenarios(found.where(-1))})"
     )
 
 
@@ -238,7 +234,7 @@ def _chaid_where_small(measured: Measured) -> Statement | None:
     lost, won = (sum(len(entry.where(sign)) for entry in found) for sign in (-1, 1))
     parts = [
         f"data set {entry.dataset}: "
-        + ", ".join(f"{_short(one.place)} {one.other} against {one.first}{_stars(one)}" for one in entry.comparisons)
+        + ", ".join(f"{_short(one.scenario)} {one.other} against {one.first}{_stars(one)}" for one in entry.comparisons)
         for entry in found
     ]
     return Statement(
@@ -249,8 +245,8 @@ def _chaid_where_small(measured: Measured) -> Statement | None:
     )
 
 
-def _short(place: Place) -> str:
-    return f"rho {place.rho:g}" if place.width == WIDTH else f"width {place.width:g}"
+def _short(scenario: Scenario) -> str:
+    return f"rho {scenario.rho:g}" if scenario.width == WIDTH else f"width {scenario.width:g}"
 
 
 def _stars(found: Comparison) -> str:
@@ -259,7 +255,7 @@ def _stars(found: Comparison) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Bound:
-    """Shares of cells against a bound that they must keep to: how many do not, and how many significantly not."""
+    """Shares of scenarios against a bound that they must keep to: how many do not, and how many significantly not."""
 
     shares: list[float]
     outside: int
@@ -286,24 +282,24 @@ def _instability_under_15(measured: Measured) -> Statement | None:
     return Statement(
         statement="The instability tree locates the age band in under 15 % of runs.",
         measured=f"{min(judged.shares):.2f} to {rates[at]} ({words(at)}), on average "
-        f"{sum(judged.shares) / len(rates):.2f}; above 0.15 in {judged.outside} of {len(rates)} cells, significantly "
-        f"in {judged.significantly}",
+        f"{sum(judged.shares) / len(rates):.2f}; above 0.15 in {judged.outside} of {len(rates)} scenarios, "
+        f"significantly in {judged.significantly}",
         verdict=judged.verdict,
     )
 
 
 def _scan_near(measured: Measured) -> Statement | None:
-    found = contest(measured, PAPER, "subset-scan-published", 1, lambda place: place.width == WIDTH)
+    found = contest(measured, PAPER, "subset-scan-published", 1, lambda scenario: scenario.width == WIDTH)
     if not found.comparisons:
         return None
     lost, won, neither = (found.where(sign) for sign in (-1, 1, 0))
-    near = all(abs(place.rho - 0.3) < 0.051 for place in neither)
+    near = all(abs(scenario.rho - 0.3) < 0.051 for scenario in neither)
     parts = [
-        f"{word} at {cells_in_words(places)}"
-        for word, places in (("the scan is ahead", lost), ("behind", won), ("neither", neither))
-        if places
+        f"{word} at {list_scenarios(scenarios)}"
+        for word, scenarios in (("the scan is ahead", lost), ("behind", won), ("neither", neither))
+        if scenarios
     ]
-    shares = ", ".join(f"{one.place.rho:g}: {one.other} against {one.first}" for one in found.comparisons)
+    shares = ", ".join(f"{one.scenario.rho:g}: {one.other} against {one.first}" for one in found.comparisons)
     return Statement(
         statement="The subset scan comes close to ALD with the paper's settings near rho 0.3 only (age band).",
         measured=f"{'; '.join(parts)} ({shares})",
@@ -313,7 +309,9 @@ def _scan_near(measured: Measured) -> Statement | None:
 
 def _race_found_by_all(measured: Measured) -> Statement | None:
     rates = {
-        (system, place): found for system in COMPARED for place, found in _rates(measured, system, 1, "race").items()
+        (system, scenario): found
+        for system in COMPARED
+        for scenario, found in _rates(measured, system, 1, "race").items()
     }
     if not rates:
         return None
@@ -322,7 +320,7 @@ def _race_found_by_all(measured: Measured) -> Statement | None:
     return Statement(
         statement=f"Race in data set 1 is found by all systems (here: in at least {FOUND:.0%} of runs).",
         measured=f"the least share of runs that name race is {rates[worst]} ({COMPARED[worst[0]].label}, "
-        f"{_short(worst[1])}); below {FOUND:g} in {judged.outside} of {len(rates)} cells, significantly in "
+        f"{_short(worst[1])}); below {FOUND:g} in {judged.outside} of {len(rates)} cases, significantly in "
         f"{judged.significantly}",
         verdict=judged.verdict,
     )
@@ -336,7 +334,7 @@ def _linear_finds_none(measured: Measured) -> Statement | None:
     return Statement(
         statement=f"The linear auditor finds none of the synthetic disparities (here: at most {NONE:.0%} of runs).",
         measured=f"{sum(found.hits for found in rates)} of {sum(found.runs for found in rates):,} runs; at most "
-        f"{max(judged.shares):.2f} in a cell",
+        f"{max(judged.shares):.2f} in a scenario",
         verdict=judged.verdict,
     )
 
@@ -357,7 +355,7 @@ def _default_is_highest(measured: Measured) -> Statement | None:
         n = sum(len(entry.comparisons) for entry in group)
         ahead = sum(len(entry.where(1)) for entry in group)
         told = "; ".join(
-            f"{entry.label} in {words(one.place)} ({one.other} against {one.first})" for entry, one in behind
+            f"{entry.label} in {words(one.scenario)} ({one.other} against {one.first})" for entry, one in behind
         )
         if n:
             parts.append(
@@ -365,7 +363,7 @@ def _default_is_highest(measured: Measured) -> Statement | None:
                 + (f" ({told})" if told else "")
             )
     return Statement(
-        statement="Ours: no system has a significantly higher location rate than ALD in any cell.",
+        statement="Ours: no system has a significantly higher location rate than ALD in any scenario.",
         measured="; ".join(parts),
         verdict="does not hold" if lost[True] else "holds among tested lists" if lost[False] else "holds",
     )
@@ -374,26 +372,26 @@ def _default_is_highest(measured: Measured) -> Statement | None:
 def _follows_reference(measured: Measured) -> Statement | None:
     rates = {key: _rates(measured, PAPER, key=key) for key in ("located", "strict")}
     pairs = [
-        (place, found, round(share * REFERENCE_RUNS))
+        (scenario, found, round(share * REFERENCE_RUNS))
         for at, known in REFERENCE.items()
         for key, share in zip(("located", "strict"), known, strict=True)
-        if (found := rates[key].get(place := Place(*at))) is not None
+        if (found := rates[key].get(scenario := Scenario(*at))) is not None
     ]
     if not pairs:
         return None
     p = holm([independent_p(found.hits, found.runs, hits, REFERENCE_RUNS) for _, found, hits in pairs])
     apart = sum(value <= LEVEL for value in p)
-    place, found, hits = max(pairs, key=lambda pair: abs(pair[1].share - pair[2] / REFERENCE_RUNS))
+    scenario, found, hits = max(pairs, key=lambda pair: abs(pair[1].share - pair[2] / REFERENCE_RUNS))
     mean = sum(found.share - hits / REFERENCE_RUNS for _, found, hits in pairs) / len(pairs)
     return Statement(
         statement="Ours: ALD with the paper's settings locates as often as the reference software with alpha honoured.",
         measured=f"significantly different in {apart} of {len(pairs)} comparisons (any and strict); on average "
-        f"{mean:+.3f}, at most {found} against {hits / REFERENCE_RUNS:.2f} ({words(place)})",
+        f"{mean:+.3f}, at most {found} against {hits / REFERENCE_RUNS:.2f} ({words(scenario)})",
         verdict="does not hold" if apart else "not contradicted",
     )
 
 
 def sweep_rates(measured: Measured, sweep: Sweep, system: str, key: str) -> list[tuple[float, Rate]]:
     """A system's rates along a panel of a figure, where measured."""
-    cells = [(value, sweep.cell(value, system)) for value in sweep.values]
-    return [(value, rate(measured[cell], key)) for value, cell in cells if measured.get(cell)]
+    cases = [(value, sweep.case(value, system)) for value in sweep.values]
+    return [(value, rate(measured[case], key)) for value, case in cases if measured.get(case)]

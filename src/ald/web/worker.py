@@ -115,7 +115,7 @@ def look_at(task: Mapping[str, Any], tell: Tell) -> None:
         "look": found.to_dict(),
         "needs_favourable": _needs_favourable(found, table),
         "sha256": None if seen is None else seen.sha256(),
-        "preview": [[_cell(column, row) for column in shown[:30]] for row in range(min(ROWS, table.n_rows))],
+        "preview": [[_value(column, row) for column in shown[:30]] for row in range(min(ROWS, table.n_rows))],
         "values": {
             name: column.words()
             for name, column in table.columns.items()
@@ -135,7 +135,7 @@ def _needs_favourable(found: Look, table: Table) -> bool:
     return table[name].n_codes == 2 and counted_value(table[name]) is None
 
 
-def _cell(column: Any, row: int) -> str:
+def _value(column: Any, row: int) -> str:
     code = int(column.codes[row])
     if code == column.n_codes:
         return ""

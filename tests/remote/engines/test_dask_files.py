@@ -78,7 +78,7 @@ def test_level_by_level(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     awkward(path, breaks=False)
     expected = audit_flat(path, **OPTIONS)
-    with mock.patch.object(Reading, "most_cells", 100):
+    with mock.patch.object(Reading, "most_distinct", 100):
         found = audit_flat(path, engine="dask", **OPTIONS)
     assert everything(found) == everything(expected)
     assert set(expected.data_summary.warnings) < set(found.data_summary.warnings)

@@ -137,7 +137,7 @@ def test_level_by_level(session: Any, path: Path) -> None:
             levels.append(jobs(session, "levels"))
 
     session.sparkContext.setJobGroup("levels", "an audit")
-    with mock.patch.object(Reading, "most_cells", 100):
+    with mock.patch.object(Reading, "most_distinct", 100):
         found = audit_flat(read(session, path), progress=progress, **OPTIONS)
     session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert everything(found) == everything(expected)
@@ -151,7 +151,7 @@ def test_leaves(session: Any, path: Path) -> None:
     """The paper's search too: all leaves are counted by one job."""
     options = OPTIONS | {"search": "paper", "trees": 2}
     expected = audit_flat(decisions(), **options)
-    with mock.patch.object(Reading, "most_cells", 100):
+    with mock.patch.object(Reading, "most_distinct", 100):
         assert everything(audit_flat(read(session, path), **options)) == everything(expected)
 
 
@@ -270,7 +270,7 @@ def test_a_worker_dies(session: Any, cluster: SparkCluster, path: Path) -> None:
             cluster.kill_worker()
 
     try:
-        with mock.patch.object(Reading, "most_cells", 100):
+        with mock.patch.object(Reading, "most_distinct", 100):
             found = audit_flat(read(session, path), progress=progress, **OPTIONS)
     finally:
         left = len(cluster.workers)

@@ -16,13 +16,13 @@ from ald.notions import NOTIONS
 from ald.report.summary import everyone
 from ald.results.audit import Audit
 from ald.results.finding import Finding
-from tests.tables import one_cell
+from tests.tables import one_crossing
 
 
 @cache
 def audited() -> Audit:
-    """One cell of two attributes differs."""
-    return ald.audit(one_cell(1000), outcome="y", split="none")
+    """One crossing of two attributes differs."""
+    return ald.audit(one_crossing(1000), outcome="y", split="none")
 
 
 @cache
@@ -44,7 +44,7 @@ def test_why_p_values_may_be_believed() -> None:
     seen = [replace(first(), shuffled=replace(first().shuffled, as_strong=k)) for k in (1, 2)]
     assert everyone.believed(seen[0]).endswith("shuffled at random 999 times, something as strong came up once")
     assert everyone.believed(seen[1]).endswith("something as strong came up 2 times")
-    halves = ald.audit(one_cell(1000), outcome="y", split="random")
+    halves = ald.audit(one_crossing(1000), outcome="y", split="random")
     assert "that the search never saw" in halves.report().result
     assert "shuffl" not in str(halves)
 
@@ -66,14 +66,14 @@ def test_bounds_are_written_as_bounds() -> None:
     assert everyone.p_adjusted_words(seen) == "p = 0.002"
 
 
-def test_combination_and_cell_are_told_apart() -> None:
-    """Both claims have a sentence; a combination that is listed by itself says that no cell is significant."""
+def test_combination_and_group_are_told_apart() -> None:
+    """Both claims have a sentence; a combination that is listed by itself says that no group is significant."""
     told = everyone.certainty(first())
     assert "a and b together matter, beyond what each does by itself (p = 0.004)" in told
     assert "most of all for a = u and b = p" in told
     assert first().shuffled is not None
     alone = replace(first(), shuffled=replace(first().shuffled, claim="combination"))
-    assert everyone.combination_statement(alone).endswith("By itself no single cell is significant")
+    assert everyone.combination_statement(alone).endswith("None of the groups that they form is significant by itself")
     assert "from the effects of each attribute by itself" in everyone.believed(alone)
     assert first().together is not None
     weak = replace(first(), together=replace(first().together, listed=False, bound=False, log10_p_adjusted=-0.5))
@@ -143,7 +143,7 @@ def test_settings_of_halves_and_trees_are_not_shown() -> None:
     settings = [[entry.text for entry in row] for row in audited().report().section("settings").table.rows]  # type: ignore[union-attr]
     assert ["split", "none"] in settings
     assert {"trees", "alpha", "fraction", "repeats", "adjust"}.isdisjoint(name for name, _ in settings)
-    halves = ald.audit(one_cell(1000), outcome="y", split="random").report().section("settings").table
+    halves = ald.audit(one_crossing(1000), outcome="y", split="random").report().section("settings").table
     assert {"trees", "adjust"} <= {row[0].text for row in halves.rows}  # type: ignore[union-attr]
 
 

@@ -10,7 +10,7 @@ import ald
 from ald import Audit
 from ald.report.summary.table import make_brief_table
 from ald.results.claims import DRAWN
-from tests.tables import decisions, one_cell, people
+from tests.tables import decisions, one_crossing, people
 
 
 def two_rates() -> Audit:
@@ -49,7 +49,7 @@ def test_named_groups_are_the_records_where_nothing_was_searched() -> None:
 
 def test_combinations_are_told_in_the_list() -> None:
     """A group that is listed for its combination alone says so in its row; where there is none, no row does."""
-    audit = ald.audit(one_cell(1000), outcome="y", split="none")
+    audit = ald.audit(one_crossing(1000), outcome="y", split="none")
     first = audit.groups[0]
     assert first.together is not None
     told = {}

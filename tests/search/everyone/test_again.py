@@ -14,7 +14,7 @@ from ald.search.everyone.again import found_again
 from ald.search.everyone.rounds import Everyone
 from ald.search.explore.scoring import Aim
 from tests.coded import PARITY, coded
-from tests.tables import one_cell
+from tests.tables import one_crossing
 
 
 def first_groups(data: AuditData) -> list[tuple[tuple[CodedCondition, ...], np.ndarray]]:
@@ -56,7 +56,7 @@ def test_the_same_distinction_within_strata_is_the_same_finding() -> None:
 
 def test_threads_and_order_change_nothing() -> None:
     """Halves are drawn from what rows say, and searched one by one."""
-    columns = one_cell(900)
+    columns = one_crossing(900)
     order = np.random.default_rng(0).permutation(900)
     shuffled = coded({name: column[order] for name, column in columns.items()})
     data = coded(columns)

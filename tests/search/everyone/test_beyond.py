@@ -40,7 +40,7 @@ def score(effects: np.ndarray, member: np.ndarray, outcome: np.ndarray, chances:
 
 @pytest.mark.parametrize("strata", [False, True])
 def test_the_statistic_is_the_score_of_a_regression(strata: bool) -> None:
-    """The best cell's statistic is the largest score given levels (and strata), with chances by the main effects."""
+    """The best crossing's statistic is the largest score given levels and strata, with chances by the main effects."""
     rng = np.random.default_rng(3)
     n = 3000
     a = rng.integers(0, 3, n)

@@ -53,8 +53,8 @@ def all_criteria(described: Descriptions) -> list[CodedCriterion]:
             out += [single.criterion(i) for i in range(len(single.low))]
     for batch in described.batches:
         for part in batch.parts:
-            cells = np.flatnonzero(np.isfinite(batch.combined.cell_prices(part)))
-            out += [batch.combined.criterion(part, int(cell)) for cell in cells]
+            crossings = np.flatnonzero(np.isfinite(batch.combined.crossing_prices(part)))
+            out += [batch.combined.criterion(part, int(crossing)) for crossing in crossings]
     return out
 
 

@@ -22,21 +22,21 @@ def proposals(data: AuditData, order: int) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_cells_of_pairs(seed: int) -> None:
-    """The four cells of an outcome that depends on two attributes together, and on neither alone, are proposed."""
+def test_crossings_of_pairs(seed: int) -> None:
+    """The four crossings of an outcome that depends on two attributes together, and on neither alone, are proposed."""
     found = proposals(coded(make_synthetic(2, n=4000, rho=0.3, irrelevant=6, seed=seed)), 2)
-    cells = {f"gender = g{i} and race = r{j}" for i in (1, 2) for j in (1, 2)}
-    assert cells <= set(found)
-    assert max(found[cell] for cell in cells) < np.log(1e-6)
+    crossings = {f"gender = g{i} and race = r{j}" for i in (1, 2) for j in (1, 2)}
+    assert crossings <= set(found)
+    assert max(found[crossing] for crossing in crossings) < np.log(1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_cells_of_triples(seed: int) -> None:
-    """Cells of an outcome that depends on the parity of three attributes are proposed by triples, not by pairs."""
+def test_crossings_of_triples(seed: int) -> None:
+    """Crossings of an outcome that depends on the parity of three attributes are proposed by triples, not by pairs."""
     data = coded(make_synthetic(4, n=4000, rho=0.3, irrelevant=4, seed=seed))
     found = proposals(data, 3)
-    cells = {f"a = a{i} and b = b{j} and c = c{k}" for i in (0, 1) for j in (0, 1) for k in (0, 1)}
-    assert len(cells & set(found)) == 4
+    crossings = {f"a = a{i} and b = b{j} and c = c{k}" for i in (0, 1) for j in (0, 1) for k in (0, 1)}
+    assert len(crossings & set(found)) == 4
     assert min(found.values()) < np.log(1e-6)
     assert min(proposals(data, 2).values(), default=0.0) > np.log(1e-6)
 

@@ -64,7 +64,7 @@ def test_two_additive_effects_are_two_findings(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_exclusive_or_is_found(seed: int) -> None:
-    """Where two attributes matter together only, the first group is one cell of them."""
+    """Where two attributes matter together only, the first group is one crossing of them."""
     assert first_words(coded(make_synthetic(2, n=4000, rho=0.3, irrelevant=6, seed=seed))) in {
         f"gender = g{i} and race = r{j}" for i in (1, 2) for j in (1, 2)
     }
@@ -72,7 +72,7 @@ def test_exclusive_or_is_found(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_parity_of_three_is_found(seed: int) -> None:
-    """Where three attributes matter together only, the first group is one cell of them."""
+    """Where three attributes matter together only, the first group is one crossing of them."""
     assert first_words(coded(make_synthetic(4, n=4000, rho=0.3, irrelevant=4, seed=seed))) in {
         f"a = a{i} and b = b{j} and c = c{k}" for i in (0, 1) for j in (0, 1) for k in (0, 1)
     }
@@ -143,10 +143,10 @@ CIRCULAR = [(28, 83), (12, 42), (40, 111), (124, 1315), (22, 35), (5, 22), (32, 
 
 def circular(noise: int) -> AuditData:
     """People as above, with attributes that do not matter: prices decide whether there is a circle."""
-    cell = np.repeat(np.arange(16), np.ravel(CIRCULAR))
+    code = np.repeat(np.arange(16), np.ravel(CIRCULAR))
     rng = np.random.default_rng(0)
-    columns = {name: cell >> bit & 1 for name, bit in (("checks", 3), ("late", 2), ("citizen", 1), ("y", 0))}
-    return coded(columns | {f"n{i}": rng.integers(0, 2, len(cell)) for i in range(noise)})
+    columns = {name: code >> bit & 1 for name, bit in (("checks", 3), ("late", 2), ("citizen", 1), ("y", 0))}
+    return coded(columns | {f"n{i}": rng.integers(0, 2, len(code)) for i in range(noise)})
 
 
 def plain_sharpener(data: AuditData) -> Sharpener:

@@ -13,7 +13,7 @@ MANY_ROWS = 10_000_000
 # Bytes that reading a value as it stands takes at most, for a moment.
 _BYTES_PER_VALUE = 48
 # Bytes that an audit takes per row of counted data.
-_BYTES_PER_CELL = 512
+_BYTES_PER_DISTINCT = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,9 @@ class Reading:
         return self.memory_limit or machine_memory() // 4 * 3
 
     @property
-    def most_cells(self) -> int:
+    def most_distinct(self) -> int:
         """How many rows of counted data fit into the memory."""
-        return self.memory // _BYTES_PER_CELL
+        return self.memory // _BYTES_PER_DISTINCT
 
     def is_large(self, rows: int, columns: int) -> bool:
         """Whether data of this size is reduced before it is read."""

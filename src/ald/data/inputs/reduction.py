@@ -71,7 +71,7 @@ class _Reduction:
         self.shapes: dict[str, _Shape] = {}
         self.notes: dict[str, tuple[str, ...]] = {}
         self.hints: list[str] = []
-        self.most_cells = min(self.rows // 2, reading.most_cells)
+        self.most_distinct = min(self.rows // 2, reading.most_distinct)
 
     def table(self) -> Table:
         """The reduced data."""
@@ -86,10 +86,10 @@ class _Reduction:
         self.relation = self.relation.only([name for name in self.relation.columns if name not in left_out])
         binned = [name for name in self.relation.columns if self._is_binned(name)]
         possible = prod(shape.distinct + 1 for name, shape in self.shapes.items() if name not in left_out)
-        table = None if binned or possible > self.most_cells else self._counted_by_value()
+        table = None if binned or possible > self.most_distinct else self._counted_by_value()
         if table is None:
             columns = self._store_columns(binned)
-            merged = count_distinct(columns, self.most_cells)
+            merged = count_distinct(columns, self.most_distinct)
             if merged is None:
                 table = table_from(columns, self.relation.source)
             else:
@@ -203,11 +203,11 @@ class _Reduction:
         relation = self.relation
         grouped = f"SELECT {relation.selection()}, count(*) AS n FROM {relation.sql} GROUP BY ALL"
         relation.connection.execute(f"CREATE OR REPLACE TEMP TABLE t AS {grouped}")
-        cells = relation.as_table("t")
-        if cells.count() > self.most_cells:
+        distinct = relation.as_table("t")
+        if distinct.count() > self.most_distinct:
             return None
         counts = np.ma.getdata(relation.fetch("SELECT n FROM t")).astype(np.int64)
-        columns = [self._read(each, counts) for each in columns_of(cells, counts)]
+        columns = [self._read(each, counts) for each in columns_of(distinct, counts)]
         return replace(table_from(columns, relation.source), counts=counts)
 
     def _read(self, each: Column, counts: IntArray) -> Column:

@@ -49,7 +49,7 @@ class DaskEngine(Engine):
         rows = len(native)
         return rows, {c: Shape(distinct=round(distinct[c]), known=int(known[c])) for c in columns}
 
-    def cells(self, frame: nw.LazyFrame[Any]) -> int:
+    def distinct(self, frame: nw.LazyFrame[Any]) -> int:
         return int(frame.to_native().nunique_approx().compute())
 
     def cut(self, frame: nw.LazyFrame[Any], edges: Mapping[str, FloatArray]) -> nw.LazyFrame[Any]:

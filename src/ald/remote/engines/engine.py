@@ -60,7 +60,7 @@ class Engine:
         shapes = {c: Shape(distinct=int(found[f"{c}_d"] or 0), known=int(found[f"{c}_k"])) for c in columns}
         return int(found["rows"]), shapes
 
-    def cells(self, frame: nw.LazyFrame[Any]) -> int:
+    def distinct(self, frame: nw.LazyFrame[Any]) -> int:
         """About how many different rows there are."""
         return int(one_row(frame.unique().select(nw.len().alias("n")))["n"])
 

@@ -60,7 +60,7 @@ class SparkEngine(Engine):
         rows, *found = frame.to_native().agg(*asked).collect()[0]
         return rows, {column: Shape(distinct=found[2 * i], known=found[2 * i + 1]) for i, column in enumerate(columns)}
 
-    def cells(self, frame: nw.LazyFrame[Any]) -> int:
+    def distinct(self, frame: nw.LazyFrame[Any]) -> int:
         native = frame.to_native()
         asked = F.approx_count_distinct(F.xxhash64(*native.columns))
         return int(native.agg(asked).collect()[0][0])

@@ -191,7 +191,7 @@ def _stratify(role: str, within: str, table: CategoryTable, joint: CategoryTable
         if category is reference:
             continue
         own, other = category.names[0], reference.names[0]
-        pairs = [(cells[own], cells[other]) for cells in by_stratum.values() if own in cells and other in cells]
+        pairs = [(found[own], found[other]) for found in by_stratum.values() if own in found and other in found]
         rows.append(_within_row(own, pairs))
     heads = ("strata", "odds ratio", "Mantel-Haenszel p", "Breslow-Day p", "shortfall")
     shown = Grid(

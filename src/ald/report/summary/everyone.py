@@ -86,14 +86,14 @@ def together(finding: Finding) -> str:
     names = list_words([str(name) for name in told.attributes])
     p = _bounded(told.log10_p_adjusted, bound=told.bound)
     if told.listed:
-        cell = readable(finding.criterion)
-        return f"{names} together matter, beyond what each does by itself ({p}); most of all for {cell}"
+        most = readable(finding.criterion)
+        return f"{names} together matter, beyond what each does by itself ({p}); most of all for {most}"
     return f"That {names} matter together, beyond what each does by itself, is not significant ({p})"
 
 
 def combination_statement(finding: Finding) -> str:
-    """What is claimed where a combination is listed, and none of its cells by itself."""
-    return f"{together(finding)}. By itself no single cell is significant"
+    """What is claimed where a combination is listed, and no group that it forms by itself."""
+    return f"{together(finding)}. None of the groups that they form is significant by itself"
 
 
 def new_people(finding: Finding, notion: Notion) -> str:

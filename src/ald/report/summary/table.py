@@ -269,7 +269,7 @@ def _crude(audit: Audit, finding: Finding) -> str:
 
 
 def _say_claim(finding: Finding) -> str:
-    """What a group is listed for where others are for their attributes alone: no single cell need be significant."""
+    """What a group is listed for where others are for themselves: that its attributes matter together."""
     return "the combination" if finding.is_combination else ""
 
 

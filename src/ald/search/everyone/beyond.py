@@ -1,9 +1,9 @@
 """Combinations of attributes that matter together: beyond the main effects of their attributes.
 
-A cell of a pair is compared with what the effects of its attributes' levels or bins let expect, on the scale of rates;
-a cell of a triple with those of its pairs too. Its score is the sum of outcomes, weighted by what is left of its
-membership after projection on these effects: a fixed linear form of the cells' hits. How strong the best one of all
-combinations is by chance is seen in outcomes drawn from the main effects of all attributes.
+A crossing of a pair (one level or bin of each) is compared with what the effects of its attributes' levels or bins let
+expect, on the scale of rates; one of a triple with those of its pairs too. Its score is the sum of outcomes, weighted
+by what is left of its membership after projection on these effects: a fixed linear form of the crossings' hits. How
+strong the best one of all combinations is by chance is seen in outcomes drawn from the main effects of all attributes.
 
 Levels, bins and strata are projected out together (Frisch, Waugh and Lovell): people's excess over their stratum's rate
 is what is left of outcomes.
@@ -35,11 +35,11 @@ from ald.search.explore.tables import joint_tables
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import SPREAD
 
-# Cells of a combination that are looked at, missing values included.
-_MOST_CELLS = 200
+# Crossings of a combination that are looked at, missing values included.
+_MOST_CROSSINGS = 200
 # Effects that are nearly those of others are taken as none: part of the mean of a matrix' diagonal.
 _RIDGE = 1e-9
-# A cell's score has no variance to speak of, if it has no more than this per person.
+# A crossing's score has no variance to speak of, if it has no more than this per person.
 _NOTHING_LEFT = 1e-6
 # A variance of 1, in the whole numbers that tables hold.
 _UNIT = 1 << 24
@@ -55,7 +55,7 @@ _FIRST_DRAW = 1 << 16
 class Together:
     """A combination that matters beyond its parts, or the best one, which did not matter enough.
 
-    attributes: their numbers; criterion: the cell with the best score, of several the one that is strongest by itself.
+    attributes: their numbers; criterion: the crossing with the best score, of several the strongest by itself.
     statistic: that of the score on `df` degrees of freedom; value: its log p plus price. strata: those of the round.
     """
 
@@ -88,18 +88,18 @@ class _Forms:
     scale: FloatArray
     prices: FloatArray
     costs: FloatArray
-    cell: tuple[IntArray, IntArray]
+    crossing: tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Best:
-    """The best combination of lane 0: its value and statistic, and the cells that have them, several if they tie."""
+    """The best combination of lane 0: its value and statistic, and its crossings, several if they tie."""
 
     value: float
     statistic: float
     combined: Combined
     part: tuple[int, ...]
-    cells: IntArray
+    crossings: IntArray
 
 
 class Beyond:
@@ -161,7 +161,7 @@ class Beyond:
         chosen = int(at[0])
         if chosen < 0:
             return values, None
-        part, _ = forms.cell
+        part, _ = forms.crossing
         some = np.flatnonzero(part == part[chosen])
         worth = (
             self._statistics(forms, some, table[..., 0].astype(np.int64), common[..., 0].astype(np.int64))
@@ -172,7 +172,7 @@ class Beyond:
             statistic=float(statistic[0]),
             combined=forms.batch.combined,
             part=forms.batch.parts[int(part[chosen])],
-            cells=forms.cell[1][some[worth >= worth.max() - _TIE * statistic[0]]],
+            crossings=forms.crossing[1][some[worth >= worth.max() - _TIE * statistic[0]]],
         )
         return values, best
 
@@ -191,7 +191,7 @@ class Beyond:
     def _tables(
         self, columns: Sequence[CodeArray], sizes: Sequence[int], parts: Sequence[tuple[int, ...]], data: AuditData
     ) -> list[IntArray]:
-        """People per combination of codes, stratum and rate: [cells, strata, rates]."""
+        """People per combination of codes, stratum and rate: [crossings, strata, rates]."""
         chosen = [(*part, len(columns)) for part in parts]
         tables = joint_tables([*columns, self._all_strata], [*sizes, self.n_strata], chosen, data)
         return [table.reshape(-1, self.n_strata, self.rates + 1)[..., : self.rates] for table in tables]
@@ -235,7 +235,7 @@ class Beyond:
 
     def _make(self, batch: Batch, columns: Sequence[CodeArray], of_people: Sequence[CodeArray]) -> _Forms | None:
         combined, sizes = batch.combined, batch.combined.sizes
-        parts = [t for t, part in enumerate(batch.parts) if combined.cells(part) <= _MOST_CELLS]
+        parts = [t for t, part in enumerate(batch.parts) if combined.n_crossings(part) <= _MOST_CROSSINGS]
         if not parts:
             return None
         chosen = [batch.parts[t] for t in parts]
@@ -244,36 +244,36 @@ class Beyond:
         # Combinations that look alike are made ready together, and follow one another.
         alike: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
         for i, (part, table) in enumerate(zip(chosen, tables, strict=True)):
-            filled = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
-            alike.setdefault((tuple(sizes[k] for k in part), filled.tobytes()), []).append(i)
+            occur = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
+            alike.setdefault((tuple(sizes[k] for k in part), occur.tobytes()), []).append(i)
         starts, smallest, total = np.concatenate([[0], batch.ends]), self.described.smallest, self.described.people
         n_rows, slots, numbers = 0, [], []
         rows, groups, coefs, common, scales = ([] for _ in range(5))
-        for (shape, filled_cells), some in alike.items():
-            cells, m = np.frombuffer(filled_cells, np.int64), len(some)
-            effects = _effects(filled_cells, shape)
-            own, spread = (np.stack([each[i][cells] for i in some]).astype(float) for each in (tables, spreads))
+        for (shape, filled), some in alike.items():
+            crossings, m = np.frombuffer(filled, np.int64), len(some)
+            effects = _effects(filled, shape)
+            own, spread = (np.stack([each[i][crossings] for i in some]).astype(float) for each in (tables, spreads))
             weights = [self._weights(own[..., r], effects, r, spread[..., r] / _UNIT) for r in range(self.rates)]
             of_rows, of_strata, scale = (np.stack([one[kind] for one in weights], axis=2) for kind in range(3))
             slot = np.full((m, len(tables[some[0]]), self.rates), -1)
-            n_rows_here = m * len(cells)
-            slot[:, cells] = (n_rows * self.rates + np.arange(n_rows_here * self.rates)).reshape(m, -1, self.rates)
+            n_rows_here = m * len(crossings)
+            slot[:, crossings] = (n_rows * self.rates + np.arange(n_rows_here * self.rates)).reshape(m, -1, self.rates)
             people = own.sum(axis=(2, 3))
             t = np.array([parts[i] for i in some])
             wanted = (people >= smallest) & (total - people >= smallest) & (scale > 0).any(axis=2)
-            wanted &= np.isfinite(batch.prices[starts[t][:, None] + cells])
+            wanted &= np.isfinite(batch.prices[starts[t][:, None] + crossings])
             n_rows += n_rows_here
             slots.append(slot.reshape(m, -1))
-            rows += [len(cells)] * m
+            rows += [len(crossings)] * m
             groups += np.count_nonzero(wanted, axis=1).tolist()
             coefs.append(of_rows[wanted].ravel())
             common.append(of_strata[wanted].ravel())
             scales.append(scale[wanted])
-            which, cell = np.nonzero(wanted)
-            numbers.append(np.stack([t[which], cells[cell]]))
+            which, crossing = np.nonzero(wanted)
+            numbers.append(np.stack([t[which], crossings[crossing]]))
         order = [i for some in alike.values() for i in some]
-        of_part, cell = np.concatenate(numbers, axis=1)
-        priced = starts[of_part] + cell
+        of_part, crossing = np.concatenate(numbers, axis=1)
+        priced = starts[of_part] + crossing
         lengths = np.repeat([one.shape[1] for one in slots], [len(one) for one in slots])
         return _Forms(
             batch=batch,
@@ -289,24 +289,24 @@ class Beyond:
             scale=np.ascontiguousarray(np.concatenate(scales)),
             prices=batch.prices[priced],
             costs=batch.costs[priced],
-            cell=(of_part, cell),
+            crossing=(of_part, crossing),
         )
 
     def _weights(
         self, table: FloatArray, effects: FloatArray, r: int, spread: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Per combination and cell the weights of all cells' hits, those of strata's hits, and one by the variance.
+        """Per combination and crossing the weights of all crossings' hits, of strata's hits, and one by the variance.
 
-        table: people [combinations, cells, strata]; spread: the sum of their outcomes' variances.
+        table: people [combinations, crossings, strata]; spread: the sum of their outcomes' variances.
         """
-        n_cells = table.shape[1]
+        n = table.shape[1]
         size = np.maximum(self.layout.size[r], 1.0)
-        gram = np.eye(n_cells) * table.sum(axis=2)[:, None, :] - (table / size) @ table.swapaxes(1, 2)
+        gram = np.eye(n) * table.sum(axis=2)[:, None, :] - (table / size) @ table.swapaxes(1, 2)
         inner = effects.T @ gram @ effects
         mean = np.trace(inner, axis1=1, axis2=2) / len(inner[0])
         inner += np.eye(len(inner[0])) * np.maximum(_RIDGE * mean, 1e-300)[:, None, None]
         solved = np.linalg.solve(inner, effects.T @ gram)
-        weights = (np.eye(n_cells) - effects @ solved).swapaxes(1, 2)
+        weights = (np.eye(n) - effects @ solved).swapaxes(1, 2)
         means = (weights @ table) / size
         if not self.several:
             weights, means = weights - means, np.zeros_like(means)
@@ -319,13 +319,13 @@ class Beyond:
 
 
 @lru_cache(maxsize=4096)
-def _effects(cells: bytes, sizes: tuple[int, ...]) -> FloatArray:
-    """The effects that are given: of levels, and in triples of pairs of them: [cells, effects].
+def _effects(crossings: bytes, sizes: tuple[int, ...]) -> FloatArray:
+    """The effects that are given: of levels, and in triples of pairs of them: [crossings, effects].
 
-    Each against the first level that occurs, so that none follows from the others where all cells are there; the mean
-    is that of strata.
+    Each against the first level that occurs, so that none follows from the others where all crossings are there; the
+    mean is that of strata.
     """
-    place = np.unravel_index(np.frombuffer(cells, np.int64), sizes)
+    place = np.unravel_index(np.frombuffer(crossings, np.int64), sizes)
     levels = [(own[:, None] == np.unique(own)[1:]).astype(float) for own in place]
     columns = list(levels)
     if len(sizes) == 3:
@@ -360,7 +360,7 @@ class Combinations:
         self.described = described or [descriptions(data, len(one), aim.factors) for one in self.sets]
 
     def rounds(self) -> Iterator[Together]:
-        """Combination after combination, each within the cells of those before; the last one may be one that is not."""
+        """Combination after combination, each within the crossings of those before; the last may be one that is not."""
         strata, number = self.given, 0
         while (found := self._round(strata, number)) is not None:
             yield found
@@ -384,7 +384,7 @@ class Combinations:
         log_p = min(log(result.p) + log(len(self.sets)), 0.0)
         return Together(
             attributes=tuple(best.combined.attributes[k] for k in best.part),
-            criterion=self._strongest_cell(best, which, strata),
+            criterion=self._strongest_crossing(best, which, strata),
             statistic=best.statistic,
             df=len(self.sets[which]),
             value=value,
@@ -411,20 +411,20 @@ class Combinations:
 
         return chance(values, self.draws, self.level / len(self.sets)), own[0]
 
-    def _strongest_cell(self, best: _Best, which: int, strata: IntArray) -> CodedCriterion:
-        """Of the cells of a combination that have its best score, the one that is the strongest group by itself."""
+    def _strongest_crossing(self, best: _Best, which: int, strata: IntArray) -> CodedCriterion:
+        """Of the crossings of a combination that have its best score, the one that is the strongest group by itself."""
         combined, part, counter = best.combined, best.part, self.counters[which]
         people = layout(self.data, counter, strata)
-        n, prices = people.n_strata, combined.cell_prices(part)
+        n, prices = people.n_strata, combined.crossing_prices(part)
         key = np.zeros(len(self.data.cells), np.int64)
         for k in part:
             key = key * combined.sizes[k] + combined.columns[k].bins
         size = len(prices) * n * self.data.n_cells
         keys = (key * n + strata) * self.data.n_cells + self.data.cells
         table = np.bincount(keys, self.data.counts, size).astype(np.int64).reshape(-1, n, self.data.n_cells)
-        hit, base = (counts[:, best.cells].astype(float) for counts in (counter.hit(table), counter.base(table)))
+        hit, base = (counts[:, best.crossings].astype(float) for counts in (counter.hit(table), counter.base(table)))
         excess = (hit - base * people.share[:, None]).sum(axis=-1)
         variance = (people.weight[:, None] * base * (people.size[:, None] - base)).sum(axis=-1)
         statistic = np.where(variance > SPREAD, excess**2 / np.maximum(variance, SPREAD), 0.0).sum(axis=0)
-        values = chi2_log_sf(statistic, np.asarray(len(hit))) + prices[best.cells]
-        return combined.criterion(part, int(best.cells[np.argmin(values)]))
+        values = chi2_log_sf(statistic, np.asarray(len(hit))) + prices[best.crossings]
+        return combined.criterion(part, int(best.crossings[np.argmin(values)]))

@@ -1,4 +1,4 @@
-"""The descriptions that are looked at in every lane: conditions on one attribute, and cells of pairs and triples.
+"""The descriptions that are looked at in every lane: conditions on one attribute, and crossings of pairs and triples.
 
 They and their prices depend on who people are, never on outcomes: they are the same for the data and for its shuffles.
 """
@@ -30,8 +30,8 @@ TRIPLE_WORK = 20_000_000
 # The value that the best of all groups has by chance, about; and the smallest log p whose statistic can be told.
 _USUAL = -3.0
 _TINY = -600.0
-# Cells that are counted together: their tables, all lanes of a block, stay in the cache.
-_CELLS_AT_ONCE = 1 << 11
+# Crossings that are counted together: their tables, all lanes of a block, stay in the cache.
+_CROSSINGS_AT_ONCE = 1 << 11
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +80,7 @@ class Single:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Combined:
-    """The cells of all combinations of so many attributes, in coarse bins.
+    """The crossings of all combinations of so many attributes, in coarse bins.
 
     bins: per attribute that takes part; missing values are the last one. conditions, prices: of every such bin but that
     of missing values.
@@ -97,26 +97,26 @@ class Combined:
     def sizes(self) -> list[int]:
         return [column.n + 1 for column in self.columns]
 
-    def cells(self, part: tuple[int, ...]) -> int:
-        """How many cells there are, missing values included."""
+    def n_crossings(self, part: tuple[int, ...]) -> int:
+        """How many crossings there are, missing values included."""
         return prod(self.sizes[k] for k in part)
 
-    def cell_prices(self, part: tuple[int, ...]) -> FloatArray:
-        """The price of every cell, infinite for missing values: [cells]."""
+    def crossing_prices(self, part: tuple[int, ...]) -> FloatArray:
+        """The price of every crossing, infinite for missing values: [crossings]."""
         out = np.full((), self.choice)
         for k in part:
             out = out[..., None] + np.append(self.prices[k], np.inf)
         return out.ravel()
 
-    def criterion(self, part: tuple[int, ...], cell: int) -> CodedCriterion:
-        """A cell as a criterion."""
-        place = np.unravel_index(cell, [self.sizes[k] for k in part])
+    def criterion(self, part: tuple[int, ...], crossing: int) -> CodedCriterion:
+        """A crossing as a criterion."""
+        place = np.unravel_index(crossing, [self.sizes[k] for k in part])
         return tuple(self.conditions[k][int(b)] for k, b in zip(part, place, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Batch:
-    """Some of the combinations of so many attributes: where the cells of each end, and what all cells cost."""
+    """Some of the combinations of so many attributes: where the crossings of each end, and what all crossings cost."""
 
     combined: Combined
     parts: tuple[tuple[int, ...], ...]
@@ -240,13 +240,13 @@ def _costs(prices: FloatArray, n_rates: int) -> FloatArray:
 
 
 def _batches(combined: Combined, n_rates: int) -> list[Batch]:
-    """The combinations in batches of about as many cells."""
-    ends = np.cumsum([combined.cells(part) for part in combined.parts])
-    batch = (ends - 1) // _CELLS_AT_ONCE
+    """The combinations in batches of about as many crossings."""
+    ends = np.cumsum([combined.n_crossings(part) for part in combined.parts])
+    batch = (ends - 1) // _CROSSINGS_AT_ONCE
     bounds = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(combined.parts)]
     batches = []
     for start, end in pairwise(bounds):
-        prices = np.concatenate([combined.cell_prices(part) for part in combined.parts[start:end]])
+        prices = np.concatenate([combined.crossing_prices(part) for part in combined.parts[start:end]])
         batches.append(
             Batch(
                 combined=combined,

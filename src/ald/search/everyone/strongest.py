@@ -1,7 +1,7 @@
 """The strongest group in every lane: the best of log p plus price over all descriptions.
 
-Of the conditions on an attribute, and of the cells of some combinations, only the best one is priced exactly: that with
-the largest statistic less cost.
+Of the conditions on an attribute, and of the crossings of some combinations, only the best one is priced exactly: that
+with the largest statistic less cost.
 
 In a stratum the people of a group, and the hits of everyone, are the same in every shuffle. So how many hits a group
 lets expect, and their variance, are known once: a lane takes one count, one difference and one square per group.
@@ -43,8 +43,8 @@ class Strongest:
 class _Work:
     """Groups that are counted and compared together.
 
-    columns, sizes, parts, offsets, slots: as the kernel counts them, [people] each; cell: of the groups of a
-    combination, its part and cell.
+    columns, sizes, parts, offsets, slots: as the kernel counts them, [people] each; crossing: of the groups of a
+    combination, its part and its number there.
     """
 
     columns: Sequence[CodeArray]
@@ -61,7 +61,7 @@ class _Work:
     costs: FloatArray
     single: Single | None = None
     batch: Batch | None = None
-    cell: tuple[IntArray, IntArray] | None = None
+    crossing: tuple[IntArray, IntArray] | None = None
     heads: tuple[IntArray, IntArray, FloatArray] | None = None
 
 
@@ -91,7 +91,7 @@ class Round:
             columns = [column.bins for column in combined.columns]
             of_people = [compact(column[layout.rows], 255) for column in columns]
             batches = [batch for batch in described.batches if batch.combined is combined]
-            self._work += in_threads(partial(self._cells, columns=columns, of_people=of_people), batches, threads)
+            self._work += in_threads(partial(self._crossings, columns=columns, of_people=of_people), batches, threads)
 
     def strongest(self, words: AnyArray, told: Callable[[float], None] = lambda share: None) -> Strongest:
         """The strongest group in every lane of these words."""
@@ -107,7 +107,7 @@ class Round:
     def _bases(
         self, columns: Sequence[CodeArray], sizes: Sequence[int], parts: Sequence[tuple[int, ...]]
     ) -> list[IntArray]:
-        """People per combination of codes, stratum and rate (the last: none): [cells, strata, rates + 1]."""
+        """People per combination of codes, stratum and rate (the last: none): [crossings, strata, rates + 1]."""
         every = [*columns, self._strata]
         chosen = [(*part, len(columns)) for part in parts]
         tables = joint_tables(every, [*sizes, self.layout.n_strata], chosen, self.layout.data)
@@ -170,11 +170,11 @@ class Round:
             heads=heads,
         )
 
-    def _cells(self, batch: Batch, columns: Sequence[CodeArray], of_people: Sequence[CodeArray]) -> _Work:
+    def _crossings(self, batch: Batch, columns: Sequence[CodeArray], of_people: Sequence[CodeArray]) -> _Work:
         sizes, parts, ends, prices = batch.combined.sizes, batch.parts, batch.ends, batch.prices
         bases = np.concatenate(self._bases(columns, sizes, parts))
         expected, scale = self._terms(bases)
-        # Cells that are not looked at are not even counted.
+        # Crossings that are not looked at are not even counted.
         used = np.flatnonzero(np.isfinite(prices) & scale.any(axis=1))
         part_of = np.searchsorted(ends, used, side="right")
         slots = np.full((len(prices), self.rates), -1, np.int64)
@@ -198,7 +198,7 @@ class Round:
             prices=prices[used],
             costs=batch.costs[used],
             batch=batch,
-            cell=(part_of, used - np.concatenate([[0], ends])[part_of]),
+            crossing=(part_of, used - np.concatenate([[0], ends])[part_of]),
         )
 
     # What differs from lane to lane
@@ -224,9 +224,9 @@ class Round:
         if work.single is not None:
             return values, work.single.criterion(chosen)
         assert work.batch is not None
-        assert work.cell is not None
-        part, cell = (int(numbers[chosen]) for numbers in work.cell)
-        return values, work.batch.combined.criterion(work.batch.parts[part], cell)
+        assert work.crossing is not None
+        part, crossing = (int(numbers[chosen]) for numbers in work.crossing)
+        return values, work.batch.combined.criterion(work.batch.parts[part], crossing)
 
     def _best_heads(self, work: _Work, counts: AnyArray, lanes: int) -> tuple[FloatArray, CodedCriterion]:
         assert work.heads is not None

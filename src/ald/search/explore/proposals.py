@@ -1,7 +1,8 @@
 """Where sharpening starts: single attributes, pairs and triples that matter together, and the forest's nodes.
 
 A disparity may exist in a combination only. So all pairs, and where affordable all triples, are screened on coarse
-tables for association with the outcome beyond what their parts show, and the cells of the best ones are proposed.
+tables for association with the outcome beyond what their parts show. Of the best ones the strongest crossings (one
+level or bin of each attribute) are proposed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ald.statistics.stratified import residuals
 # Bins per attribute and number of the combinations kept, by how many attributes are combined.
 _SCREEN_BINS = {2: 6, 3: 3}
 _KEPT = {2: 6, 3: 3}
-_CELLS_PER_COMBINATION = 2
+_CROSSINGS_PER_COMBINATION = 2
 _MAX_LEVELS = 12
 # Pairs and triples are screened while rows times combinations stay below this, and so many pairs in any case.
 _WORK = {2: 1_000_000_000, 3: 20_000_000}
@@ -37,9 +38,9 @@ _FROM_FOREST = 8
 
 
 def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion, float]:
-    """Cells of the pairs (order 2) or triples (order 3) whose joint association exceeds that of their parts most.
+    """Crossings of the pairs (order 2) or triples (order 3) whose joint association exceeds that of their parts most.
 
-    With each cell goes the evidence of its combination: log p, corrected for all combinations and its cells.
+    With each crossing goes the evidence of its combination: log p, corrected for all combinations and its crossings.
     """
     coarse = coarser(scorer.view, _SCREEN_BINS[order])
     screen = _Screen(coarse, scorer)
@@ -52,8 +53,8 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
     out: dict[CodedCriterion, float] = {}
     for log_p, parts in ranked[: _KEPT[order]]:
         if log_p + log(n) < log(0.5):
-            cells = prod(coarse.columns[j].n for j in parts)
-            out |= dict.fromkeys(screen.best_cells(parts), log_p + log(n) + log(cells))
+            crossings = prod(coarse.columns[j].n for j in parts)
+            out |= dict.fromkeys(screen.best_crossings(parts), log_p + log(n) + log(crossings))
     return out
 
 
@@ -168,8 +169,8 @@ class _Screen:
         log_p = chi2_log_sf(np.maximum(statistic, 0.0).sum(axis=1), np.maximum(df, 0).sum(axis=1))
         return sorted(zip(np.nan_to_num(log_p, nan=0.0).tolist(), combined, strict=True))
 
-    def best_cells(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
-        """The strongest cells of a joint table, among those above and those below the overall rate."""
+    def best_crossings(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
+        """The strongest crossings of a joint table, among those above and those below the overall rate."""
         table = self.tables([parts])[0][tuple(slice(self.coarse.columns[j].n) for j in parts)]
         flat = table.reshape(-1, table.shape[-1])
         statistic = self.scorer.statistic(flat)
@@ -178,9 +179,9 @@ class _Screen:
         above = hit * self.scorer.bases[0] >= base * self.scorer.hits[0]
         out = []
         for side in (above, ~above):
-            strongest = np.argsort(np.where(side, -statistic, 1.0), kind="stable")[:_CELLS_PER_COMBINATION]
-            for cell in strongest[side[strongest] & (statistic[strongest] > 0)].tolist():
-                place = np.unravel_index(cell, table.shape[:-1])
+            strongest = np.argsort(np.where(side, -statistic, 1.0), kind="stable")[:_CROSSINGS_PER_COMBINATION]
+            for crossing in strongest[side[strongest] & (statistic[strongest] > 0)].tolist():
+                place = np.unravel_index(crossing, table.shape[:-1])
                 out.append(tuple(self._condition(j, int(b)) for j, b in zip(parts, place, strict=True)))
         return out
 

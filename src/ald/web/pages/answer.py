@@ -193,8 +193,8 @@ def node_page(question: Question, told: Mapping[str, Any]) -> str:
     for attribute, value, inside, everyone in told["rows"]:
         name = shorten(attribute, 80) if attribute != last else ""
         last = attribute
-        cells = [element("td", cell, class_="number") for cell in (inside, everyone)]
-        rows.append(element("tr", element("th", name, scope="row"), element("td", shorten(value, 80)), cells))
+        counts = [element("td", n, class_="number") for n in (inside, everyone)]
+        rows.append(element("tr", element("th", name, scope="row"), element("td", shorten(value, 80)), counts))
     heads = ("attribute", "value", "in this node", "everyone")
     table = element(
         "table",

@@ -477,7 +477,7 @@ def _preview(look: Look, rows: Sequence[Sequence[str]]) -> Markup:
     table = element(
         "table",
         element("thead", element("tr", [element("th", shorten(name, 40), scope="col") for name in shown])),
-        element("tbody", [element("tr", [element("td", shorten(cell, 60)) for cell in row]) for row in rows]),
+        element("tbody", [element("tr", [element("td", shorten(value, 60)) for value in row]) for row in rows]),
         class_="slim",
     )
     return element("div", table, class_="scroll", tabindex=0, role="group", aria_label="The first rows")

@@ -1,4 +1,4 @@
-"""Cells of the study: computed once, kept on disk, the same with any number of processes."""
+"""Cases of the study: computed once, kept on disk, the same with any number of processes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ald.study import cells
-from ald.study.cells import Cell, Rate, measure, rate, read, write
+from ald.study import cases
+from ald.study.cases import Case, Rate, measure, rate, read, write
 from ald.study.systems import Compared, Result
 
-CELL = Cell(dataset=2, rho=0.2, width=24.0, system="fake")
+CASE = Case(dataset=2, rho=0.2, width=24.0, system="fake")
 
 
 class Fake:
@@ -32,31 +32,31 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     system = Fake()
-    monkeypatch.setitem(cells.COMPARED, "fake", Compared(key="fake", label="fake", run=system))
+    monkeypatch.setitem(cases.COMPARED, "fake", Compared(key="fake", label="fake", run=system))
     return system
 
 
 def test_finished_runs_are_kept(fake: Fake, tmp_path: Path) -> None:
     """A second study computes nothing again, and a longer one only what is missing."""
-    first = measure([CELL], 15, tmp_path, jobs=1)
+    first = measure([CASE], 15, tmp_path, jobs=1)
     assert fake.seeds == list(range(15))
-    assert measure([CELL], 15, tmp_path, jobs=1) == first
+    assert measure([CASE], 15, tmp_path, jobs=1) == first
     assert fake.seeds == list(range(15))
-    longer = measure([CELL], 22, tmp_path, jobs=1)
+    longer = measure([CASE], 22, tmp_path, jobs=1)
     assert fake.seeds == list(range(22))
-    assert longer[CELL][:15] == first[CELL]
-    assert len(measure([CELL], 5, tmp_path, jobs=1)[CELL]) == 5
+    assert longer[CASE][:15] == first[CASE]
+    assert len(measure([CASE], 5, tmp_path, jobs=1)[CASE]) == 5
 
 
 def test_an_interruption_loses_little(fake: Fake, tmp_path: Path) -> None:
     """What was finished before an interruption is on disk, whole, and the study goes on from there."""
     fake.fails_at = 25
     with pytest.raises(KeyboardInterrupt):
-        measure([CELL], 30, tmp_path, jobs=1)
-    assert len(read(CELL, tmp_path)) == 20
+        measure([CASE], 30, tmp_path, jobs=1)
+    assert len(read(CASE, tmp_path)) == 20
     fake.fails_at = None
     fake.seeds.clear()
-    assert len(measure([CELL], 30, tmp_path, jobs=1)[CELL]) == 30
+    assert len(measure([CASE], 30, tmp_path, jobs=1)[CASE]) == 30
     assert fake.seeds == list(range(20, 30))
 
 
@@ -65,32 +65,32 @@ def test_an_interruption_loses_little(fake: Fake, tmp_path: Path) -> None:
     [
         lambda entry: "not json",
         lambda entry: json.dumps(entry | {"code": "other"}),
-        lambda entry: json.dumps(entry | {"cell": {"dataset": 1}}),
+        lambda entry: json.dumps(entry | {"case": {"dataset": 1}}),
         lambda entry: json.dumps(entry | {"runs": [{"located": True}]}),
     ],
-    ids=["damaged", "other code", "other cell", "other results"],
+    ids=["damaged", "other code", "other case", "other results"],
 )
 def test_what_does_not_fit_is_computed_again(damage: Any, fake: Fake, tmp_path: Path) -> None:
-    """A file that is damaged, or of other code or another cell, counts as missing."""
-    measure([CELL], 3, tmp_path, jobs=1)
-    path = tmp_path / f"{CELL.name}.json"
+    """A file that is damaged, or of other code or another case, counts as missing."""
+    measure([CASE], 3, tmp_path, jobs=1)
+    path = tmp_path / f"{CASE.name}.json"
     path.write_text(damage(json.loads(path.read_text("utf-8"))), "utf-8")
-    assert read(CELL, tmp_path) == []
+    assert read(CASE, tmp_path) == []
 
 
 def test_progress_says_what_is_left(fake: Fake, tmp_path: Path) -> None:
     """Progress ends at everything done with no time left, and counts only what has to be computed."""
-    write(CELL, tmp_path, [Result(located=True, strict=True, listed=1, race=False)] * 10)
+    write(CASE, tmp_path, [Result(located=True, strict=True, listed=1, race=False)] * 10)
     told: list[tuple[str, float, float | None]] = []
-    measure([CELL], 30, tmp_path, jobs=1, progress=lambda *args: told.append(args))
+    measure([CASE], 30, tmp_path, jobs=1, progress=lambda *args: told.append(args))
     assert [share for _, share, _ in told] == [0.5, 1.0]
     assert told[-1][2] == 0.0
-    assert told[0][0] == CELL.name
+    assert told[0][0] == CASE.name
 
 
 def test_processes_do_not_matter(tmp_path: Path) -> None:
     """The outcomes are those of seeds 0, 1, 2, ... with any number of processes."""
-    wanted = [Cell(dataset=2, rho=0.3, width=24.0, system=name) for name in ("ctree", "gerrymandering")]
+    wanted = [Case(dataset=2, rho=0.3, width=24.0, system=name) for name in ("ctree", "gerrymandering")]
     alone = measure(wanted, 12, tmp_path / "one", jobs=1)
     assert measure(wanted, 12, tmp_path / "two", jobs=2) == alone
 

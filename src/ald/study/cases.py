@@ -1,6 +1,6 @@
-"""Cells of the study: one data set's parameters and one system, with the outcomes of its runs kept on disk.
+"""The cases of the study: a scenario and a system, with the outcomes of its runs kept on disk.
 
-A finished run is never computed again: a cell's file holds the outcomes of seeds 0, 1, 2, ... and is replaced as a
+A finished run is never computed again: a case's file holds the outcomes of seeds 0, 1, 2, ... and is replaced as a
 whole, so the study may be interrupted at any time and goes on where it was.
 """
 
@@ -18,6 +18,7 @@ from hashlib import sha256
 from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from ald._core.threads import available_threads
 from ald.report.whole import write_whole
@@ -28,16 +29,24 @@ from ald.study.systems import COMPARED, Result
 _BLOCK = 10
 # Modules that show results and do not decide them.
 _SHOWS = frozenset({"report", "cli", "commands", "comparing", "version", "page", "figures", "statements", "judging",
-                    "study", "grids", "public_tables", "validity", "designs", "cells"})  # fmt: skip
+                    "study", "grids", "public_tables", "validity", "designs", "cases"})  # fmt: skip
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # Called with what was done, the share of all runs, and the seconds left (None: not known yet).
 Progress = Callable[[str, float, float | None], None]
 
 
+class Scenario(NamedTuple):
+    """A data set with its parameters, whatever system looks at it."""
+
+    dataset: int
+    rho: float
+    width: float
+
+
 @dataclass(frozen=True, kw_only=True, order=True)
-class Cell:
-    """A data set with its parameters, and the system that looks at it."""
+class Case:
+    """A scenario, and the system that looks at it."""
 
     dataset: int
     rho: float
@@ -49,13 +58,17 @@ class Cell:
         return f"{self.system}-{self.dataset}-{self.rho:g}-{self.width:g}"
 
     @property
+    def scenario(self) -> Scenario:
+        return Scenario(self.dataset, self.rho, self.width)
+
+    @property
     def task(self) -> Task:
         return Task(dataset=self.dataset, rho=self.rho, width=self.width)
 
 
-def compute(cell: Cell, first: int, last: int) -> list[Result]:
+def compute(case: Case, first: int, last: int) -> list[Result]:
     """The outcomes of seeds first to last - 1."""
-    return [COMPARED[cell.system].run(cell.task, seed) for seed in range(first, last)]
+    return [COMPARED[case.system].run(case.task, seed) for seed in range(first, last)]
 
 
 @cache
@@ -70,69 +83,69 @@ def code_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def read(cell: Cell, folder: Path) -> list[Result]:
+def read(case: Case, folder: Path) -> list[Result]:
     """The outcomes kept so far: of this code, and whole; otherwise none."""
     try:
-        entry = json.loads((folder / f"{cell.name}.json").read_text("utf-8"))
-        if entry["code"] != code_digest() or entry["cell"] != asdict(cell):
+        entry = json.loads((folder / f"{case.name}.json").read_text("utf-8"))
+        if entry["code"] != code_digest() or entry["case"] != asdict(case):
             return []
         return [Result(**result) for result in entry["runs"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
-def write(cell: Cell, folder: Path, results: Sequence[Result]) -> None:
-    """Keeps the outcomes of a cell."""
-    entry = {"code": code_digest(), "cell": asdict(cell), "runs": [asdict(result) for result in results]}
-    write_whole(str(folder / f"{cell.name}.json"), (json.dumps(entry) + "\n").encode())
+def write(case: Case, folder: Path, results: Sequence[Result]) -> None:
+    """Keeps the outcomes of a case."""
+    entry = {"code": code_digest(), "case": asdict(case), "runs": [asdict(result) for result in results]}
+    write_whole(str(folder / f"{case.name}.json"), (json.dumps(entry) + "\n").encode())
 
 
 def measure(
-    cells: Sequence[Cell], runs: int, folder: Path, *, jobs: int | None = None, progress: Progress | None = None
-) -> dict[Cell, list[Result]]:
-    """The outcomes of all cells, computing what is not on disk yet."""
+    cases: Sequence[Case], runs: int, folder: Path, *, jobs: int | None = None, progress: Progress | None = None
+) -> dict[Case, list[Result]]:
+    """The outcomes of all cases, computing what is not on disk yet."""
     folder.mkdir(parents=True, exist_ok=True)
-    cells = sorted(set(cells))
-    kept = {cell: read(cell, folder) for cell in cells}
-    missing = {cell: runs - len(kept[cell]) for cell in cells if len(kept[cell]) < runs}
+    cases = sorted(set(cases))
+    kept = {case: read(case, folder) for case in cases}
+    missing = {case: runs - len(kept[case]) for case in cases if len(kept[case]) < runs}
     clock = _Clock(sum(missing.values()), progress)
-    for cell, results in _compute(kept, missing, jobs or available_threads()):
-        kept[cell] += results
-        write(cell, folder, kept[cell])
-        clock.tick(cell, len(results))
-    return {cell: results[:runs] for cell, results in kept.items()}
+    for case, results in _compute(kept, missing, jobs or available_threads()):
+        kept[case] += results
+        write(case, folder, kept[case])
+        clock.tick(case, len(results))
+    return {case: results[:runs] for case, results in kept.items()}
 
 
 def _compute(
-    kept: dict[Cell, list[Result]], missing: dict[Cell, int], jobs: int
-) -> Iterator[tuple[Cell, list[Result]]]:
-    """Blocks of consecutive seeds as they get ready; of one cell in order."""
-    ahead = {cell: len(kept[cell]) for cell in missing}
-    ends = {cell: ahead[cell] + count for cell, count in missing.items()}
+    kept: dict[Case, list[Result]], missing: dict[Case, int], jobs: int
+) -> Iterator[tuple[Case, list[Result]]]:
+    """Blocks of consecutive seeds as they get ready; of one case in order."""
+    ahead = {case: len(kept[case]) for case in missing}
+    ends = {case: ahead[case] + count for case, count in missing.items()}
 
-    def block(cell: Cell) -> tuple[int, int]:
-        first = ahead[cell]
-        ahead[cell] = min(first + _BLOCK, ends[cell])
-        return first, ahead[cell]
+    def block(case: Case) -> tuple[int, int]:
+        first = ahead[case]
+        ahead[case] = min(first + _BLOCK, ends[case])
+        return first, ahead[case]
 
     if jobs == 1:
-        for cell in missing:
-            while ahead[cell] < ends[cell]:
-                yield cell, compute(cell, *block(cell))
+        for case in missing:
+            while ahead[case] < ends[case]:
+                yield case, compute(case, *block(case))
         return
     waiting = list(missing)
     with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(compute, cell, *block(cell)): cell for cell in waiting[:jobs]}
+        running = {pool.submit(compute, case, *block(case)): case for case in waiting[:jobs]}
         waiting = waiting[jobs:]
         try:
             while running:
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    cell = running.pop(future)
-                    following = cell if ahead[cell] < ends[cell] else waiting.pop(0) if waiting else None
+                    case = running.pop(future)
+                    following = case if ahead[case] < ends[case] else waiting.pop(0) if waiting else None
                     if following is not None:
                         running[pool.submit(compute, following, *block(following))] = following
-                    yield cell, future.result()
+                    yield case, future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -159,11 +172,11 @@ class _Clock:
         self.total, self.progress = total, progress
         self.done, self.start = 0, time.monotonic()
 
-    def tick(self, cell: Cell, runs: int) -> None:
+    def tick(self, case: Case, runs: int) -> None:
         self.done += runs
         if self.progress is not None:
             pace = (time.monotonic() - self.start) / self.done
-            self.progress(cell.name, self.done / self.total, pace * (self.total - self.done))
+            self.progress(case.name, self.done / self.total, pace * (self.total - self.done))
 
 
 @dataclass(frozen=True, kw_only=True)
