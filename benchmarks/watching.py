@@ -15,6 +15,7 @@ import numpy as np
 
 from ald.statistics.score import Tables
 from ald.statistics.sequential import Change, Looks
+from ald.watching.gaps import RateGaps
 from ald.watching.watching import take_looks
 
 LOOKS, LEVEL = 24, 0.05
@@ -40,7 +41,7 @@ def series(rng: np.random.Generator, rate: float, change: float = 0.0, at: int =
 
 def looks(tables: Tables, groups: int) -> Iterator[tuple[int, Change]]:
     """Look by look, where so many groups share the level."""
-    return enumerate(take_looks(tables, Looks(LOOKS, LEVEL / groups)))
+    return enumerate(take_looks(RateGaps(tables=tables), Looks(LOOKS, LEVEL / groups)))
 
 
 def first_alarm(tables: Tables, groups: int) -> int | None:

@@ -25,3 +25,20 @@ def predictions(n: int, seed: int = 0) -> pd.DataFrame:
     truth = rng.integers(0, 2, n)
     predicted = np.where(rng.random(n) < 0.25, 1 - truth, truth)
     return pd.DataFrame({"sex": rng.choice(["f", "m"], n), "predicted": predicted, "true": truth})
+
+
+def wages(n: int, gap: float, seed: int = 0) -> pd.DataFrame:
+    """Wages, of which women have less by `gap`."""
+    rng = np.random.default_rng(seed)
+    data = decisions(n, 0.0, seed).drop(columns="approved")
+    data["wage (EUR)"] = (2500 + rng.gamma(2, 400, n) - gap * (data["sex"] == "f")).round(2)
+    return data
+
+
+def scores(n: int, off: float, seed: int = 0) -> pd.DataFrame:
+    """Scores with what was true, which are too high for women by `off`."""
+    rng = np.random.default_rng(seed)
+    data = decisions(n, 0.0, seed).drop(columns="approved")
+    data["p"] = rng.beta(4, 4, n).round(3)
+    data["true"] = (rng.random(n) < np.clip(data["p"] - off * (data["sex"] == "f"), 0, 1)).astype(int)
+    return data

@@ -179,3 +179,92 @@ def test_what_cannot_be_watched(options: dict[str, Any], message: str) -> None:
     settings = {"by": "month", "named_groups": "sex = f", "outcome": "approved"} | options
     with pytest.raises((InputError, SettingError), match=message):
         watch(decisions(n=60), **settings)
+
+
+def pay(change: float = 0.0, n: int = 300, seed: int = 1) -> pd.DataFrame:
+    """The same months with a wage; from 2025-09 on women get less by `change`."""
+    rng = np.random.default_rng(seed)
+    data = decisions(n=n, seed=seed)
+    lower = np.where((data["sex"] == "f") & (data["month"] >= "2025-09-01"), change, 0.0)
+    data["wage (EUR)"] = (2500 + rng.gamma(2, 400, len(data)) - 100 * (data["sex"] == "f") - lower).round(2)
+    return data.drop(columns="approved")
+
+
+def test_windows_of_amounts_have_the_gaps_of_a_plain_count() -> None:
+    """Means and gap of every window are those of a group-by, with the interval of a named group's audit."""
+    data = pay()
+    (found,) = watch(data, by="month", named_groups="sex = f", outcome="wage (EUR)").watched
+    for gap, month in zip(found.gaps, MONTHS, strict=True):
+        own = data[data["month"] == month]
+        means = own.groupby("sex")["wage (EUR)"].mean()
+        assert (gap.inside, gap.outside) == pytest.approx((means["f"], means["m"]))
+        named = ald.audit(own, outcome="wage (EUR)", search="none", named_groups="sex = f").named_groups[0]
+        assert gap.gap == pytest.approx(named.psi)
+        assert gap.interval == pytest.approx(named.interval)
+
+
+def test_a_change_of_amounts_raises_an_alarm_in_their_unit() -> None:
+    """A gap that widens by 400 EUR is noticed and dated, and the report speaks of EUR; without a change nothing is."""
+    found = watch(pay(400), by="month", named_groups="sex = f", outcome="wage (EUR)")
+    (alarm,) = found.alarms
+    assert alarm.changed == "2025-09"
+    report = found.report()
+    assert report.headline.startswith("The gap of people with sex = f changed by -")
+    assert " EUR since 2025-09, from -" in report.headline
+    assert "points" not in str(found)
+    assert ald.Watch.from_json(found.to_json()).to_json() == found.to_json()
+    assert watch(pay(), by="month", named_groups="sex = f", outcome="wage (EUR)").alarms == ()
+
+
+def test_the_first_window_of_amounts_suggests_groups() -> None:
+    """Without groups those of the first window's audit of amounts are watched."""
+    data = pay(n=600)
+    data["wage (EUR)"] -= 400 * (data["sex"] == "f")
+    found = watch(data, by="month", outcome="wage (EUR)")
+    assert found.audited == "2025-01"
+    assert [str(one.criterion) for one in found.watched] == ["sex = f"]
+
+
+def test_scores_are_watched_by_what_is_asked_of_them() -> None:
+    """Calibration of a score is watched: the mean of truth minus score inside less that outside."""
+    rng = np.random.default_rng(5)
+    data = decisions()
+    data["p"] = rng.beta(3, 3, len(data)).round(3)
+    off = np.where((data["sex"] == "f") & (data["month"] >= "2025-09-01"), 0.3, 0.0)
+    data["approved"] = (rng.random(len(data)) < np.clip(data["p"] - off, 0, 1)).astype(int)
+    found = watch(data, by="month", named_groups="sex = f", score="p", truth="approved")
+    (one,) = found.watched
+    own = data[data["month"] == MONTHS[-1]].assign(off=lambda d: d["approved"] - d["p"]).groupby("sex")["off"].mean()
+    assert one.gaps[-1].gap == pytest.approx(own["f"] - own["m"])
+    assert one.changed == "2025-09"
+    assert "points since 2025-09" in found.report().headline
+
+
+def test_classes_are_watched_one_by_one() -> None:
+    """Every class of an outcome against all others has a gap of its own, and all share the level."""
+    data = decisions()
+    data["grade"] = np.random.default_rng(6).choice(["A", "B", "C"], len(data))
+    found = watch(data.drop(columns="approved"), by="month", named_groups="sex = f", outcome="grade")
+    assert [one.outcome for one in found.watched] == ["A", "B", "C"]
+    own = data[data["month"] == MONTHS[0]]
+    share = own.assign(a=own["grade"] == "A").groupby("sex")["a"].mean()
+    assert found.watched[0].gaps[0].gap == pytest.approx(share["f"] - share["m"])
+
+
+def test_amounts_that_few_people_decide_are_said_to_be() -> None:
+    """Where a few people hold most of what varies, a warning says that means of windows say little."""
+    data = pay(n=60)
+    data.loc[data.index[::200], "wage (EUR)"] = 1e6
+    found = watch(data, by="month", named_groups="sex = f", outcome="wage (EUR)")
+    assert any("means of windows say little" in warning for warning in found.warnings)
+    assert not watch(pay(n=60), by="month", named_groups="sex = f", outcome="wage (EUR)").warnings
+
+
+def test_amounts_are_the_same_in_any_order() -> None:
+    """The order of rows changes no byte of what is said of amounts."""
+    data = pay(n=60)
+    texts = [
+        watch(rows, by="month", named_groups="sex = f", outcome="wage (EUR)").to_json()
+        for rows in (data, data.sample(frac=1, random_state=1))
+    ]
+    assert texts[0] == texts[1]

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ class Accepted:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check. options: those of an audit, by their keys; limit: the largest acceptable |psi|.
+    """One check. options: those of an audit, by their keys; limit: the largest acceptable |psi|, of amounts in their
+    unit.
 
     share: the smallest share of people that matters. accept: groups whose disparity is known and accepted.
     """
@@ -126,11 +128,20 @@ def make_check(name: str, entry: Any, folder: Path | None = None, place: str = "
     return Check(
         name=name,
         data=data,
-        limit=_fraction(settings.pop("limit"), "limit", where),
+        limit=_limit(settings.pop("limit"), settings, where),
         share=_fraction(settings.pop("share", SHARE), "share", where),
         accept=tuple(_accepted(one, where) for one in _tables(settings.pop("accept", ()), where)),
         options=settings,
     )
+
+
+def _limit(value: Any, settings: Mapping[str, Any], where: str) -> float:
+    """The limit: of a number in its unit, of rates a share. Which of both an outcome is, the data says."""
+    if "outcome" not in settings and "score" not in settings:
+        return _fraction(value, "limit", where)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < inf:
+        raise SettingError(f"limit of {where} must be a number above 0, not {value!r}")
+    return float(value)
 
 
 def _fraction(value: Any, key: str, where: str) -> float:

@@ -2,7 +2,8 @@
 
 In every run hits are dealt out anew among the people of each rate's base, so that nobody differs; then one group of
 about the smallest share that matters gets a disparity as large as the limit. The group is described by one attribute
-or two, drawn at random. It is found if the audit lists a group that is the same finding.
+or two, drawn at random. It is found if the audit lists a group that is the same finding. Amounts are dealt out anew
+among all people, and everyone in the group has less by the limit; classes likewise, and one of them is rarer there.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import numpy as np
 
 from ald._core.arrays import BoolArray, IntArray
 from ald.auditing import Request
-from ald.data.columns import Column, is_interval_kind
-from ald.data.outcomes import favourable_rows
+from ald.data.asked import with_positions
+from ald.data.columns import Column, from_numbers, is_interval_kind
+from ald.data.outcomes import favourable_rows, is_amount, known_outcomes
+from ald.data.scores import amounts_of_score
 from ald.data.table import Table
 from ald.notions import CELLS, RateCounter
+from ald.options.config import get_default_notion
 from ald.pipeline import run
 from ald.questions import questions
 from ald.results.audit import Audit
@@ -46,7 +50,8 @@ def simulate_power(
     table: Table, asked: Request, limit: float, share: float, tell: Callable[[float], None] = lambda share: None
 ) -> Power:
     """How often a disparity of `limit` in a group of `share` of these people would have been found."""
-    table = _expand(table)
+    known, _ = known_outcomes(table, asked.roles.outcome_columns)
+    table, asked = _as_amounts(_expand(table if known is None else table.take(known)), asked)
     rng = np.random.default_rng([asked.config.seed, 77])
     found = missed = 0
     needed = int(np.ceil(POWER * RUNS))
@@ -64,6 +69,23 @@ def _expand(table: Table) -> Table:
     if table.counts is None:
         return table
     return replace(table.take(np.repeat(np.arange(table.n_rows), table.counts)), counts=None)
+
+
+def _as_amounts(table: Table, asked: Request) -> tuple[Table, Request]:
+    """The same question about an amount, or about what is asked of a score, row by row, as one column of numbers."""
+    roles, config = asked.roles, asked.config
+    if config.mean is None:
+        return table, asked
+    name = roles.score or roles.outcomes[0]
+    columns = {other: column for other, column in table.columns.items() if other != roles.truth}
+    if roles.score is not None:
+        columns[name] = from_numbers(name, amounts_of_score(table, roles, config.mean))
+    else:
+        columns = dict(with_positions(table, roles).columns)
+    kinds = {other: kind for other, kind in (roles.kinds or {}).items() if other in columns and other != name}
+    roles = replace(roles, outcome=name, score=None, truth=None, favourable=None, kinds=kinds)
+    config = replace(config, outcome=name, score=None, truth=None, favourable=None, notion=get_default_notion())
+    return replace(table, columns=columns), replace(asked, roles=roles, config=config)
 
 
 def _one_run(table: Table, asked: Request, limit: float, share: float, rng: np.random.Generator) -> bool:
@@ -125,6 +147,14 @@ def _draw_condition(column: Column, share: float, rng: np.random.Generator) -> B
 def _without_disparity(table: Table, asked: Request, group: BoolArray, limit: float, rng: np.random.Generator) -> Table:
     """The table with outcomes dealt out anew, and a disparity of `limit` in the group."""
     roles, config = asked.roles, asked.config
+    if config.classes:
+        return replace(table, columns={**table.columns, **_dealt_classes(table, asked, group, limit, rng)})
+    if config.outcomes and is_amount(table[config.outcomes[0]], roles.favourable_of(config.outcomes[0])):
+        column = table[config.outcomes[0]]
+        assert column.values is not None
+        amounts = rng.permutation(column.values[column.codes])
+        amounts[group] -= limit
+        return replace(table, columns={**table.columns, column.name: from_numbers(column.name, amounts)})
     if config.outcomes:
         columns = {}
         for name in config.outcomes:
@@ -146,6 +176,30 @@ def _without_disparity(table: Table, asked: Request, group: BoolArray, limit: fl
         roles.truth: _recode(table[roles.truth], true, (cells >> 1).astype(bool)),
     }
     return replace(table, columns={**table.columns, **columns})
+
+
+def _dealt_classes(
+    table: Table, asked: Request, group: BoolArray, limit: float, rng: np.random.Generator
+) -> dict[str, Column]:
+    """Classes dealt out anew; in the group the most frequent is rarer by `limit`, or fewer predictions are right."""
+    names = asked.config.outcome_columns
+    order = rng.permutation(table.n_rows)
+    dealt = {name: replace(table[name], codes=table[name].codes[order]) for name in names}
+    column, words = dealt[names[0]], np.array(dealt[names[0]].words())
+    said = words[column.codes]
+    if asked.config.outcomes:
+        counts = np.bincount(column.codes, minlength=len(words))
+        hit = column.codes == counts.argmax()
+    else:
+        hit = said == np.array(dealt[names[1]].words())[dealt[names[1]].codes]
+    leaves = np.flatnonzero(hit & group & (rng.random(len(hit)) < limit / max(float(hit.mean()), limit)))
+    codes = column.codes.copy()
+    # Any other class, as likely as people have it.
+    drawn = rng.permutation(column.codes)[: len(leaves)]
+    again = drawn == codes[leaves]
+    drawn[again] = (drawn[again] + rng.integers(1, len(words), int(again.sum()))) % len(words)
+    codes[leaves] = drawn
+    return {**dealt, names[0]: replace(column, codes=codes)}
 
 
 def _sets(counter: RateCounter, r: int) -> tuple[BoolArray, BoolArray]:

@@ -10,7 +10,8 @@ from ald.gate.verdict import Exceeding, Verdict
 from ald.groups.criterion import visible
 from ald.groups.wording import readable
 from ald.report.markdown import escape
-from ald.report.words import format_signed, percent
+from ald.report.units import common_units
+from ald.report.words import percent
 
 EXIT_CODES = {"pass": 0, "fail": 1, "not enough evidence": 3}
 # Groups that a verdict names in messages of one line.
@@ -39,7 +40,7 @@ def table_lines(verdict: Verdict) -> list[str]:
     """The groups of a verdict in aligned columns."""
     if not verdict.groups:
         return []
-    rows = [("group", "people", "psi", "interval", ""), *(_row(group) for group in verdict.groups)]
+    rows = [("group", "people", "psi", "interval", ""), *(_row(group, verdict) for group in verdict.groups)]
     widths = [max(len(row[k]) for row in rows) for k in range(4)]
     return [
         f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
@@ -47,13 +48,13 @@ def table_lines(verdict: Verdict) -> list[str]:
     ]
 
 
-def _row(group: Exceeding) -> tuple[str, str, str, str, str]:
-    low, high = group.interval
+def _row(group: Exceeding, verdict: Verdict) -> tuple[str, str, str, str, str]:
+    (low, high), units = group.interval, common_units(verdict.audit.config.notions)
     return (
         visible(readable(group.criterion)),
         f"{group.size:,} ({percent(group.share)})",
-        format_signed(group.psi),
-        f"{format_signed(low)} to {format_signed(high)}",
+        units.signed(group.psi),
+        f"{units.signed(low)} to {units.signed(high)}",
         visible(_remark(group)),
     )
 
@@ -75,7 +76,10 @@ def to_markdown(verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         if verdict.groups:
             lines += ["", f"## {escape(verdict.check.name)}", "", "| group | people | psi | interval | |"]
-            lines += ["|---|--:|--:|--:|---|", *(f"| {' | '.join(map(_entry, _row(g)))} |" for g in verdict.groups)]
+            lines += [
+                "|---|--:|--:|--:|---|",
+                *(f"| {' | '.join(map(_entry, _row(g, verdict)))} |" for g in verdict.groups),
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +107,7 @@ def to_github(verdicts: Sequence[Verdict]) -> str:
     kinds = {"fail": "error", "not enough evidence": "warning", "pass": "notice"}
     lines = []
     for verdict in verdicts:
-        groups = [_row(group) for group in verdict.groups if group.counts][:_SHOWN]
+        groups = [_row(group, verdict) for group in verdict.groups if group.counts][:_SHOWN]
         message = "; ".join([*verdict.reasons, *(f"{row[0]}: psi {row[2]} ({row[3]})" for row in groups)])
         title = f"ald check {verdict.check.name}: {verdict.verdict}"
         lines.append(f"::{kinds[verdict.verdict]} title={_property(title)}::{_data(message)}")

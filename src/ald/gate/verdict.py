@@ -15,17 +15,25 @@ import numpy as np
 
 from ald._core.arrays import BoolArray
 from ald.auditing import Request, read_request
-from ald.data.asked import refuse_amounts, with_cuts
+from ald.data.asked import amount_asked, with_cuts, with_positions
+from ald.data.classes import classes_asked
+from ald.data.scores import score_asked
 from ald.data.table import Table
-from ald.errors import InputError
+from ald.errors import InputError, SettingError
 from ald.gate.policy import Accepted, Check
 from ald.gate.power import POWER, Power, simulate_power
 from ald.groups.criterion import Criterion
+from ald.notions import Mean
 from ald.pipeline import read, run
+from ald.report.units import Points, units_of_notion
 from ald.results.audit import Audit
 from ald.results.stability import EQUIVALENT
 
 Outcome = Literal["fail", "pass", "not enough evidence"]
+_DOMINATED = (
+    "one person in a hundred holds more than half of what varies, so that no interval of a mean can be trusted: check "
+    "the share above a number instead, such as favourable = '>= 640'",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +120,9 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
     table, _ = read(asked.parts[0], asked.roles, asked.config, limit, query, threads or 1)
     if not isinstance(table, Table):
         raise InputError("a check needs the data in memory: give fewer attributes, or a sample")
-    refuse_amounts(table, asked.roles, "the limit of a check is a difference of rates")
     table = with_cuts(table, asked.roles)
+    told = _as_told(table, asked, check)
+    limit_words = _limit_words(check.limit, told.config.mean)
     plain = _run(table, asked, progress)
     strict = _run(table, replace(asked, config=replace(asked.config, threshold=check.limit)), progress)
     masks = [(one, _mask(Criterion.parse(one.group, table), table)) for one in check.accept]
@@ -128,27 +137,56 @@ def judge(check: Check, *, today: date, progress: Callable[[str, float], None] |
     known = {group.criterion for group in beyond}
     unsure = [group for group in unsure if group.criterion not in known]
     groups = (*_distinct(beyond), *_distinct(unsure))
-    if any(group.counts for group in beyond):
+    few = any(gap.test == "rank" for gap in plain.gaps.rows)
+    if any(group.counts for group in beyond) and not few:
         return Verdict(check=check, verdict="fail", reasons=_why_fail(beyond), groups=groups, power=None, audit=plain)
-    reasons = _why_unsure(unsure, check)
+    reasons = _DOMINATED if few else _why_unsure(unsure, limit_words)
     power = None
     if not reasons:
         power = simulate_power(
-            table, asked, check.limit, check.share, lambda share: progress("power", share) if progress else None
+            table, told, check.limit, check.share, lambda share: progress("power", share) if progress else None
         )
         if not power.enough:
             reasons = (
-                f"too little data: of disparities of {_points(check.limit)} in groups of {check.share:.0%} of "
+                f"too little data: of disparities of {limit_words} in groups of {check.share:.0%} of "
                 f"the people, planted into this data, {power.found} of {power.runs} were found; {POWER:.0%} are needed",
             )
     return Verdict(
         check=check,
         verdict="not enough evidence" if reasons else "pass",
-        reasons=reasons or (_why_pass(check, power),),
+        reasons=reasons or (_why_pass(check, limit_words, power),),
         groups=groups,
         power=power,
         audit=plain,
     )
+
+
+def _as_told(table: Table, asked: Request, check: Check) -> Request:
+    """The same, once it is known whether the outcome is a number, or has several classes."""
+    roles, config = asked.roles, asked.config
+    ordered = with_positions(table, roles)
+    mean = amount_asked(ordered, roles) if config.mean is None else score_asked(ordered, roles, config.mean)
+    config = replace(config.of_amounts(mean), classes=classes_asked(ordered, roles))
+    if isinstance(units_of_notion(config.notions[0]), Points) and check.limit >= 1:
+        raise SettingError(
+            f"limit of the check {check.name!r} must be a number between 0 and 1, not {check.limit:g}: it is a "
+            "difference of rates, and 0.05 accepts 5 points"
+        )
+    right = all(rate.asks_whether_right for notion in config.notions for rate in notion.rates)
+    if config.classes and not config.outcomes and not right:
+        raise SettingError(
+            f"the power of a check is not simulated for {config.notions[0].name!r} of predictions of "
+            f"{len(config.classes)} classes: say which class counts, such as favourable={config.classes[0]!r}, or "
+            "check their accuracy (notion = 'accuracy')"
+        )
+    return replace(asked, config=config)
+
+
+def _limit_words(limit: float, mean: Mean | None) -> str:
+    """The limit with its unit."""
+    if mean is None or mean.is_share:
+        return _points(limit)
+    return f"{limit:,.6g} {mean.unit}".strip()
 
 
 def _in_halves(asked: Request) -> Request:
@@ -266,18 +304,18 @@ def _why_fail(groups: list[Exceeding]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _why_unsure(groups: list[Exceeding], check: Check) -> tuple[str, ...]:
+def _why_unsure(groups: list[Exceeding], limit: str) -> tuple[str, ...]:
     names = [str(group.criterion) for group in _distinct(groups) if group.counts]
     if not names:
         return ()
     shown = "; ".join(names[:3]) + (f"; and {len(names) - 3} more" if len(names) > 3 else "")
-    return (f"the data cannot tell whether these are within {_points(check.limit)}: {shown}",)
+    return (f"the data cannot tell whether these are within {limit}: {shown}",)
 
 
-def _why_pass(check: Check, power: Power | None) -> str:
+def _why_pass(check: Check, limit: str, power: Power | None) -> str:
     seen_ = (
         ""
         if power is None
         else f", and of disparities of that size planted into this data {power.found} of {power.runs} were found"
     )
-    return f"every gap of at least {check.share:.0%} of the people lies within {_points(check.limit)}{seen_}"
+    return f"every gap of at least {check.share:.0%} of the people lies within {limit}{seen_}"

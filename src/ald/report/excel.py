@@ -164,9 +164,9 @@ def _records(records: Records) -> tuple[list[str], list[list[Value]]]:
 def _amounts(key: str, decimals: int) -> str | None:
     """The format of a column of amounts; None of other columns."""
     code = f"{_WHOLE}{'.' * bool(decimals)}{'0' * decimals}"
-    if key in ("psi", "lower", "upper"):
+    if key in ("psi", "gap", "change", "lower", "upper") or key.startswith("gap_"):
         return f"+{code};-{code};{code}"
-    return code if key.endswith(("_inside", "_outside")) else None
+    return code if key.endswith(("inside", "outside")) else None
 
 
 def _format_value(code: str, value: Value) -> Value:

@@ -15,6 +15,7 @@ from typing import Any
 from ald.notions import Notion
 from ald.report.curves import CurveView
 from ald.report.trees import Tree
+from ald.report.units import POINTS, Units
 from ald.results.details import Dropped
 from ald.results.finding import Finding
 from ald.results.reliability import Reliability
@@ -120,13 +121,15 @@ class Chart:
 class Charts:
     """Small charts of one scale, so that they can be compared. legend: how to read them.
 
-    is_joined: whether the spots of a chart are two or more states of one thing, which a line joins.
+    is_joined: whether the spots of a chart are two or more states of one thing, which a line joins. units: how gaps
+    are written.
     """
 
     title: str
     legend: str
     charts: tuple[Chart, ...]
     is_joined: bool = False
+    units: Units = POINTS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,22 +14,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ald._core.arrays import FloatArray, IntArray
+from ald._core.arrays import BoolArray, IntArray
 from ald._core.shortage import shortage_in_words
 from ald._core.spelling import either_spelling
+from ald.assess.amounts import dominated
 from ald.auditing import Request, audit, read_request
-from ald.data.asked import refuse_amounts
-from ald.data.coded import AuditData
+from ald.data.asked import amount_asked, with_positions
+from ald.data.classes import classes_asked
+from ald.data.coded import AuditData, weighted_bincount
 from ald.data.columns import from_levels
 from ald.data.inputs.fingerprint import note_file
 from ald.data.inputs.reading import reading_of
 from ald.data.inputs.sources import load
 from ald.data.prepare import DataSummary, prepare, with_kinds
+from ald.data.scores import score_asked
 from ald.data.table import Table
 from ald.errors import InputError, SettingError, nearest, shorten
 from ald.groups.criterion import Criterion
 from ald.groups.language import find_mentioned
-from ald.notions import Rate, RateCounter
+from ald.notions import AMOUNT_CELLS, Rate, RateCounter
 from ald.options.config import AuditConfig
 from ald.options.objects import options_of
 from ald.options.table import AUDIT_OPTIONS, SPLITS, of_command
@@ -41,13 +44,16 @@ from ald.results.watch import Difference, Watch, Watched, WindowGap
 from ald.statistics.basics import chi2_isf, chi2_log_sf, round_reported
 from ald.statistics.score import Tables
 from ald.statistics.sequential import Change, Looks, likeliest_change
+from ald.watching.gaps import Gaps, MeanGaps, RateGaps
 from ald.watching.windows import windows
 
 LOOKS = 24
-# Of a mean whose variance depends on itself.
-_ROUNDS = 3
 _REFUSED = ("cluster", "survey_weights", "reference", "direction", "threshold", "repeats", "fraction")
 _OWN = ("by", "every", "first", "looks")
+_DOMINATED = (
+    "one person in a hundred holds more than half of what varies in the outcome: means of windows say little, and only "
+    "large changes raise an alarm. Watch the share above a limit instead, such as favourable='>= 640', or logarithms."
+)
 
 
 @either_spelling
@@ -115,9 +121,9 @@ def watch_with(
             f"there are {len(names):,} windows and so {len(names) - 1:,} looks, and {planned:,} were planned: the "
             "number of looks is fixed beforehand (looks=..., --looks)"
         )
-    watched, summary = _watch(table, window_of, names, by, criteria, asked, planned)
+    watched, summary, config = _watch(table, window_of, names, by, criteria, asked, planned)
     return Watch(
-        config=asked.config,
+        config=config,
         data_summary=summary,
         by=by,
         every=every,
@@ -194,19 +200,21 @@ def _watch(
     criteria: Sequence[Criterion],
     asked: Request,
     looks: int,
-) -> tuple[tuple[Watched, ...], DataSummary]:
+) -> tuple[tuple[Watched, ...], DataSummary, AuditConfig]:
     inside_windows = np.flatnonzero(window_of >= 0)
     table, window_of = table.take(inside_windows), window_of[inside_windows]
     columns = {**table.columns, by: from_levels(by, window_of, names)}
+    table = with_positions(replace(table, columns=columns), asked.roles)
     roles = replace(asked.roles, attributes=(by,), exclude=(), kinds=None)
-    refuse_amounts(table, roles, "rates are what is watched")
-    prepared = prepare(replace(table, columns=columns), roles, joint_cells(asked.config), named=criteria)
+    mean = amount_asked(table, roles) if asked.config.mean is None else score_asked(table, roles, asked.config.mean)
+    config = replace(asked.config.of_amounts(mean), classes=classes_asked(table, roles))
+    prepared = prepare(table, roles, joint_cells(config), named=criteria, mean=config.mean, classes=config.classes)
     whole = prepared.whole
     marks = zip(criteria, whole.design.named, strict=True)
-    check_named([("named group", criterion, member) for criterion, member in marks], whole, asked.config)
+    check_named([("named group", criterion, member) for criterion, member in marks], whole, config)
     order = [names.index(level) for level in whole.attributes[0].levels]
     window = np.append(np.array(order, np.int64), -1)[whole.codes[0]]
-    asking = questions(asked.config)
+    asking = questions(config)
     rates = [(question, rate) for question in asking for rate in question.notion.rates]
     share = len(criteria) * len(rates)
     watched = tuple(
@@ -214,31 +222,53 @@ def _watch(
             criterion,
             question.notion.name,
             rate,
-            question.outcome if len(asked.config.outcomes) > 1 else None,
-            _tables(question.view(whole), whole.design.named[g], window, len(names), rate),
+            question.outcome if len(config.asked_outcomes) > 1 else None,
+            _count(question.view(whole), whole.design.named[g], window, len(names), rate),
             names,
-            asked.config,
+            config,
             share,
             looks,
         )
         for g, criterion in enumerate(criteria)
         for question, rate in rates
     )
-    return watched, hide_in_summary(prepared.summary, asked.config)
+    summary = prepared.summary
+    if whole.unit is not None and any(_is_dominated(whole, member) for member in whole.design.named):
+        summary = replace(summary, warnings=(*summary.warnings, _DOMINATED))
+    return watched, hide_in_summary(summary, config), config
 
 
-def _tables(
-    data: AuditData, mask: Any, window: IntArray, n_windows: int, rate: Rate
-) -> tuple[Tables, IntArray, IntArray]:
-    """Hits and bases per window (first axis) and stratum inside and outside, and the people on both sides."""
-    strata = data.design.strata if data.design.strata is not None else np.zeros(len(data.cells), np.int64)
-    n_strata, counter = int(strata.max(initial=0)) + 1, RateCounter([rate], data.n_cells)
-    shape = (n_windows, n_strata, data.n_cells)
-    keys = (window * n_strata + strata) * data.n_cells + data.cells
-    inside, outside = (
-        np.bincount(keys[side], data.counts[side], int(np.prod(shape))).astype(np.int64).reshape(shape)
-        for side in (mask, ~mask)
+def _is_dominated(data: AuditData, member: BoolArray) -> bool:
+    """Whether a few people hold most of what varies, inside a group or outside."""
+    assert data.design.amounts is not None
+    return any(
+        dominated(
+            data.design.amounts[side].astype(float), data.counts[side], np.zeros(np.count_nonzero(side), np.int64)
+        )
+        for side in (member, ~member)
+        if side.any()
     )
+
+
+def _count(
+    data: AuditData, mask: BoolArray, window: IntArray, n_windows: int, rate: Rate
+) -> tuple[Gaps, IntArray, IntArray]:
+    """The gaps of the windows, and the people inside and outside."""
+    strata = data.design.strata if data.design.strata is not None else np.zeros(len(data.cells), np.int64)
+    n_strata, place = int(strata.max(initial=0)) + 1, window
+    if data.unit is not None:
+        each = len(AMOUNT_CELLS)
+        place, strata, mask = np.repeat(place, each), np.repeat(strata, each), np.repeat(mask, each)
+    unit, data = data.unit, data if data.unit is None else data.ledger
+    shape = (n_windows, n_strata, data.n_cells)
+    keys = (place * n_strata + strata) * data.n_cells + data.cells
+    inside, outside = (
+        weighted_bincount(keys[side], data.counts[side], int(np.prod(shape))).reshape(shape) for side in (mask, ~mask)
+    )
+    counter = RateCounter([rate], data.n_cells)
+    people, others = (counter.people(table).sum(axis=1) for table in (inside, outside))
+    if unit is not None:
+        return MeanGaps(inside=inside, outside=outside, unit=unit), people, others
     tables = Tables(
         hits_in=counter.hit(inside)[0],
         base_in=counter.base(inside)[0],
@@ -246,7 +276,7 @@ def _tables(
         base_out=counter.base(outside)[0],
         by_margins=n_strata > 1,
     )
-    return tables, inside.sum(axis=(1, 2)), outside.sum(axis=(1, 2))
+    return RateGaps(tables=tables), people, others
 
 
 def _watched(
@@ -254,18 +284,18 @@ def _watched(
     notion: str,
     rate: Rate,
     outcome: str | None,
-    counted: tuple[Tables, IntArray, IntArray],
+    counted: tuple[Gaps, IntArray, IntArray],
     names: tuple[str, ...],
     config: AuditConfig,
     share: int,
     looks: int,
 ) -> Watched:
     """share: how many gaps share the level."""
-    tables, people, others = counted
+    found_gaps, people, others = counted
     level, few = config.level, too_few(people, others, config.min_group_size)
-    estimates = np.asarray(tables.difference, float)
-    low, high = tables.interval(level)
-    inside, outside = _rates(tables)
+    estimates = found_gaps.estimates
+    low, high = found_gaps.interval(level)
+    inside, outside = found_gaps.levels
     gaps = tuple(
         WindowGap(window=name)
         if few[w]
@@ -280,7 +310,7 @@ def _watched(
         )
         for w, name in enumerate(names)
     )
-    found = [_as_reported(look) for look in take_looks(tables, Looks(looks, level / share))]
+    found = [_as_reported(look) for look in take_looks(found_gaps, Looks(looks, level / share))]
     alarm = next((name for name, look in zip(names, found, strict=True) if look.alarm), None)
     return Watched(
         criterion=criterion,
@@ -327,41 +357,11 @@ def _rounded(value: float) -> float:
     return float(value) if found is None else found
 
 
-def take_looks(tables: Tables, looks: Looks) -> Iterator[Change]:
+def take_looks(gaps: Gaps, looks: Looks) -> Iterator[Change]:
     """What the data up to each window shows of a change, window by window; the first is no look yet."""
-    estimates = np.asarray(tables.difference, float)
+    estimates = gaps.estimates
     for k in range(1, len(estimates) + 1):
-        errors = _errors(tables, estimates, k)
+        errors = gaps.errors(k)
         critical = looks.next(errors)
         after, statistic, before, change, error = likeliest_change(estimates[:k], errors)
         yield Change(after=after, statistic=statistic, critical=critical, before=before, change=change, error=error)
-
-
-def _rates(tables: Tables) -> tuple[FloatArray, FloatArray]:
-    """The rates inside and outside, under the weights of the difference."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total = tables.base_in + tables.base_out
-        weight = np.where((tables.base_in > 0) & (tables.base_out > 0), tables.base_in * tables.base_out / total, 0.0)
-        sums = weight.sum(axis=-1)
-        return tuple(
-            np.asarray(np.where(weight > 0, weight * hits / base, 0.0).sum(axis=-1) / sums)
-            for hits, base in ((tables.hits_in, tables.base_in), (tables.hits_out, tables.base_out))
-        )  # type: ignore[return-value]
-
-
-def _errors(tables: Tables, estimates: FloatArray, k: int) -> FloatArray:
-    """The standard errors of the first k windows, if all of them have one gap: the mean of these windows."""
-    known = np.isfinite(estimates[:k])
-    if not known.any():
-        return np.full(k, np.inf)
-    mean = float(estimates[:k][known].mean())
-    errors = np.full(k, np.inf)
-    for _ in range(_ROUNDS):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(known, tables.error(np.full(len(estimates), mean))[:k], np.inf)
-        usable = known & (errors > 0)
-        if not usable.any():
-            return np.full(k, np.inf)
-        weight = np.where(usable, errors, np.inf) ** -2.0
-        mean = float((weight * np.where(known, estimates[:k], 0.0)).sum() / weight.sum())
-    return np.where(errors > 0, errors, np.inf)

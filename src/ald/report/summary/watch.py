@@ -18,7 +18,8 @@ from ald.report.summary.sections import say_fingerprint, tabulate_left_out
 from ald.report.summary.sentences import LIMITATION, few
 from ald.report.summary.settings import tabulate_some, tabulate_versions, trace
 from ald.report.summary.table import gap, name, number, text_and_numbers, word
-from ald.report.words import confidence, count, format_signed, interval, list_words, p_value, percent, plain
+from ald.report.units import Units, common_units, units_of
+from ald.report.words import confidence, count, list_words, p_value, plain
 from ald.results.watch import Watch, Watched, WindowGap
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from ald.statistics.sequential import Change
 
 _LEGEND = (
-    "Strokes are gaps in points, lines their intervals. Where there was an alarm, a dashed line shows before which "
-    "window the gap most likely changed, dotted ones its mean before and after, and a ring the window of the alarm."
+    "Strokes are gaps {}, lines their intervals. Where there was an alarm, a dashed line shows before which window the "
+    "gap most likely changed, dotted ones its mean before and after, and a ring the window of the alarm."
 )
 
 
@@ -70,6 +71,11 @@ def summarise_watch(found: Watch, identity: Identity) -> Report:
     )
 
 
+def _units(found: Watch) -> Units:
+    """How gaps are written: an audit asks for rates, or for one mean."""
+    return common_units(found.config.notions)
+
+
 def _is_two(found: Watch) -> bool:
     """Whether two windows are compared, and no more."""
     return len(found.windows) == 2
@@ -87,13 +93,13 @@ def _headline(found: Watch, leading: Watched | None) -> str:
         between = f"between {start} and {end}" if _is_two(found) else f"from {start} to {end}"
         who = "the watched gap shows no" if len(found.watched) == 1 else f"none of {watched} shows a"
         return f"No alarm: {who} change {between}."
-    look, rate = leading.looks[-1], leading.rate.name
+    look, rate, units = leading.looks[-1], leading.rate.name, _units(found)
     since = f"from {start} to {end}" if _is_two(found) else f"since {quote(str(leading.changed))}"
     more = len(found.alarms) - 1
     others = f", and {count(more, 'other gap')} changed too" if more else ""
     return sentence(
-        f"the gap of people with {group_words(leading.criterion)} changed by {format_signed(look.change)} points "
-        f"{since}, from {format_signed(look.before)} to {format_signed(look.before + look.change)} "
+        f"the gap of people with {group_words(leading.criterion)} changed by {units.gap_words(look.change)} "
+        f"{since}, from {units.signed(look.before)} to {units.signed(look.before + look.change)} "
         f"({rate}{_about(leading, found)}){others}"
     )
 
@@ -173,7 +179,7 @@ def _first_entries(one: Watched, found: Watch) -> list[Entry]:
 
 def _tabulate(found: Watch) -> Grid:
     """One row per gap: where it began, where it is now, and what changed."""
-    start, end = found.windows[0], found.windows[-1]
+    start, end, units = found.windows[0], found.windows[-1], _units(found)
     heads = [*_heads(found), *text_and_numbers("", f"gap, {start}", f"gap, {end}", "interval", "change")[1:]]
     heads += [Heading(key=key, header=key, is_number=False) for key in ("changed in", "alarm in")]
     rows = []
@@ -182,10 +188,10 @@ def _tabulate(found: Watch) -> Grid:
         rows.append(
             (
                 *_first_entries(one, found),
-                gap(one.gaps[0].gap),
-                gap(last.gap),
-                word(interval(last.interval)),
-                gap(look.change) if one.alarm is not None else word("–"),
+                gap(one.gaps[0].gap, units),
+                gap(last.gap, units),
+                word(units.interval(last.interval)),
+                gap(look.change, units) if one.alarm is not None else word("–"),
                 word(one.changed or "–"),
                 word(one.alarm or "none"),
             )
@@ -195,7 +201,7 @@ def _tabulate(found: Watch) -> Grid:
 
 def _tabulate_periods(found: Watch) -> Grid:
     """One row per gap: it in both windows, and the test whether it changed."""
-    start, end = found.windows
+    (start, end), units = found.windows, _units(found)
     numbers = text_and_numbers("", f"gap, {start}", f"gap, {end}", "change", "interval")[1:]
     heads = (*_heads(found), *numbers, Heading(key="p_adjusted", header="adj. p"))
     rows = []
@@ -204,9 +210,9 @@ def _tabulate_periods(found: Watch) -> Grid:
         rows.append(
             (
                 *_first_entries(one, found),
-                *(gap(each.gap) for each in one.gaps),
-                gap(None if told is None else told.change),
-                word("undefined" if told is None else interval(told.interval)),
+                *(gap(each.gap, units) for each in one.gaps),
+                gap(None if told is None else told.change, units),
+                word("undefined" if told is None else units.interval(told.interval)),
                 number(None, "undefined")
                 if told is None
                 else number(told.log10_p_adjusted, p_value(told.log10_p_adjusted)),
@@ -246,6 +252,7 @@ def _record(found: Watch) -> Records:
             for key in columns
         ),
         rows=rows,
+        decimals=getattr(_units(found), "decimals", None),
         remarks=tuple((row[2], None if row[9] is not None else "nobody was there to compare") for row in rows),
     )
 
@@ -257,7 +264,7 @@ def _by_window(one: Watched) -> list[tuple[WindowGap, Change | None]]:
 
 def _draw(found: Watch) -> Charts:
     """The gap of every watched group and rate along the windows."""
-    places = {window: i for i, window in enumerate(found.windows)}
+    places, units = {window: i for i, window in enumerate(found.windows)}, _units(found)
     charts = []
     for one in found.watched:
         last, cut, note = len(found.windows) - 1, None, "no alarm"
@@ -269,7 +276,7 @@ def _draw(found: Watch) -> Charts:
                 Stretch(first=0, last=cut - 1, value=look.before),
                 Stretch(first=cut, last=last, value=look.before + look.change),
             )
-            note = f"changed by {format_signed(look.change)} in {one.changed}, alarm in {one.alarm}"
+            note = f"changed by {units.signed(look.change)} in {one.changed}, alarm in {one.alarm}"
         about = f"{one.rate.name}: " if _has_rates(found) else ""
         charts.append(
             Chart(
@@ -284,7 +291,12 @@ def _draw(found: Watch) -> Charts:
                 marked=None if one.alarm is None else places[one.alarm],
             )
         )
-    return Charts(title=f"Gaps in points along {quote(found.by)}", legend=_LEGEND, charts=tuple(charts))
+    return Charts(
+        title=f"Gaps {units.gaps_in} along {quote(found.by)}",
+        legend=_LEGEND.format(units.gaps_in),
+        charts=tuple(charts),
+        units=units,
+    )
 
 
 def _facts(found: Watch) -> tuple[str, ...]:
@@ -319,6 +331,7 @@ def _sections(found: Watch) -> tuple[Section, ...]:
     asked = [
         ("outcome", ", ".join(config.outcomes)),
         ("prediction", config.prediction or ""),
+        ("score", config.score or ""),
         ("truth", config.truth or ""),
         ("by", found.by),
         ("every", found.every),
@@ -337,7 +350,7 @@ def _sections(found: Watch) -> tuple[Section, ...]:
         ),
         Section(key="data", title="Data", paragraphs=(*facts, say_fingerprint(found.input_sha256))),
         Section(key="left-out", title="Columns left out", table=tabulate_left_out(data)),
-        Section(key="method", title="Method", paragraphs=_METHOD),
+        Section(key="method", title="Method", paragraphs=(_METHOD_OF_MEANS if found.config.mean else _METHOD, _LOOKS)),
         Section(
             key="settings",
             title="Settings",
@@ -359,6 +372,7 @@ def _sections(found: Watch) -> tuple[Section, ...]:
 
 def _tabulate_windows(one: Watched, config: AuditConfig) -> Grid:
     """One row per window."""
+    units = units_of(one.rate)
     heads = text_and_numbers(
         "window", "people inside", "people outside", "inside", "outside", "gap", "interval", "largest z", "alarm from"
     )
@@ -367,10 +381,10 @@ def _tabulate_windows(one: Watched, config: AuditConfig) -> Grid:
             word(each.window),
             number(each.people, few(each.people, config)),
             number(each.others, few(each.others, config)),
-            number(each.inside, percent(each.inside)),
-            number(each.outside, percent(each.outside)),
-            gap(each.gap),
-            word(interval(each.interval)),
+            number(each.inside, units.level(each.inside)),
+            number(each.outside, units.level(each.outside)),
+            gap(each.gap, units),
+            word(units.interval(each.interval)),
             word("–") if look is None else number(look.statistic, plain(look.statistic, 2)),
             word("–")
             if look is None or not isfinite(look.critical)
@@ -378,14 +392,22 @@ def _tabulate_windows(one: Watched, config: AuditConfig) -> Grid:
         )
         for each, look in _by_window(one)
     )
-    return Grid(caption="Rates inside and outside the group, window by window", columns=heads, rows=rows)
+    caption = f"{units.noun.capitalize()}s inside and outside the group, window by window"
+    return Grid(caption=caption, columns=heads, rows=rows)
 
 
 _METHOD = (
     "The groups were fixed before the windows were looked at, by name or by an audit of other data. In every window a "
-    "gap is the group's rate minus that of everyone else, with the interval of the score test.",
+    "gap is the group's rate minus that of everyone else, with the interval of the score test."
+)
+_METHOD_OF_MEANS = (
+    "The groups were fixed before the windows were looked at, by name or by an audit of other data. In every window a "
+    "gap is the group's mean minus that of everyone else, with Welch's interval. For the alarm its standard error is "
+    "at least that of variances that all windows share."
+)
+_LOOKS = (
     "At every look each earlier point in time is tried as the one where a gap changed: its mean after it minus its "
     "mean before, in standard errors (z). The largest of these raises an alarm if it reaches a value that spends an "
     "equal share of the level at every planned look (Lan and DeMets 1983), and an equal share for every watched gap. "
-    "What the largest one is by chance is simulated from the standard errors.",
+    "What the largest one is by chance is simulated from the standard errors."
 )
