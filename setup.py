@@ -22,7 +22,7 @@ kernels = [
         "search/explore/_evidence",
         "_core/_kernel",
         "_core/_packed",
-        "search/explore/_tables",
+        "data/_tables",
         "search/everyone/_lanes",
     )
 ]

@@ -35,7 +35,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch, expected: str, threads: int | 
     """The number of threads changes no byte, also where every piece of work gets its own."""
     monkeypatch.setattr("ald.search.forest.counting._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.groups.membership._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.explore.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.data.joint._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.explore.sharpen._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.data.packing.WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.forest.packed._WORTH_DRAWING_IN_THREADS", 1)
@@ -183,7 +183,7 @@ def test_designs_and_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None
     usual = bytes_of(designed(), threads=1, **options)
     monkeypatch.setattr("ald.search.forest.counting._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.groups.membership._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("ald.search.explore.tables._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("ald.data.joint._WORTH_A_THREAD", 1)
     monkeypatch.setattr("ald.search.explore.sharpen._WORTH_A_THREAD", 1)
     assert bytes_of(designed(), threads=3, **options) == usual
     monkeypatch.setenv("ALD_KERNEL", "numpy")

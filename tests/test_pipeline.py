@@ -60,7 +60,7 @@ def test_questions_share_halves_and_correction() -> None:
     corrected = np.concatenate([answer.assessment.log_p_adjusted for answer in found.answers])
     assert corrected.tolist() == found.scores.log_p_adjusted.tolist()
     assert len(found.forest) == 3 * 3
-    assert found.places[-1] == (2, len(found.answers[2].proposed) - 1)
+    assert found.place(len(found.criteria) - 1) == (2, len(found.answers[2].proposed) - 1)
 
 
 def test_questions_are_searched_as_if_alone() -> None:

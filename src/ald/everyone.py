@@ -59,7 +59,7 @@ class Listed:
     significant: tuple[int, ...]
     hidden: Hidden
     details: Callable[[], Details]
-    detectable: tuple[Detectable, ...]
+    detectable: Callable[[], tuple[Detectable, ...]]
     p_any: float
 
 
@@ -131,7 +131,7 @@ def list_all(people: Whole, answered: Sequence[Answered], config: AuditConfig, t
             giveaways=away_hidden,
         ),
         details=partial(details_of_everyone, [told[id(one)] for one in chosen], config, people.strata),
-        detectable=_detectable(answered, config),
+        detectable=partial(_detectable, answered, config),
         p_any=float(round_reported(exp(min(*first, log_p_away))) or 0.0),
     )
 

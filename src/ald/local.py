@@ -14,7 +14,7 @@ from ald.data.coded import AuditData, merge
 from ald.data.prepare import DataSummary, Prepared
 from ald.data.strata import Factors, Strata, in_strata
 from ald.groups.derived import extend_data
-from ald.groups.membership import Leaves, member_mask, people_along, people_jointly
+from ald.groups.membership import Leaves, Members, people_along, people_jointly
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.options import AuditConfig
@@ -52,7 +52,7 @@ class LocalRows:
         # Counts are few numbers; rows are kept only where there is no other way.
         whole, config = self.prepared.whole, self.config
         rows = whole if needs_rows(whole, config) else None
-        return partial(assess_gaps, count_in_memory(whole, config), asked, config, rows)
+        return partial(assess_gaps, count_in_memory(whole, config, self.threads), asked, config, rows)
 
     @property
     def size(self) -> int:
@@ -72,8 +72,8 @@ class LocalRows:
         )
 
     def searched(self, halving: Halving, criteria: Sequence[CodedCriterion]) -> list[int]:
-        d1 = halving.d1
-        return [d1.people(member_mask(criterion, d1)) for criterion in criteria]
+        members = Members(criteria, halving.d1.attributes)
+        return [int(n) for n in members.people(halving.d1, self.threads)[members.which]]
 
     def stability(self, halvings: Sequence[Halving]) -> dict[int, float]:
         return stability(halvings, self.prepared.data) if len(halvings) > 1 else {}

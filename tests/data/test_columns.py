@@ -146,6 +146,65 @@ def test_missing_whole_numbers_stay_missing() -> None:
     assert decoded(from_numbers("id", values, missing=missing)) == [str(2**60 + 1), None, str(2**60)]
 
 
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+@given(
+    st.sampled_from([np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, ">i4"]),
+    st.data(),
+    st.booleans(),
+)
+def test_whole_numbers_of_any_width(kernel: str, dtype: Any, data: Any, some: bool) -> None:
+    """Numbers at both ends of their type, with and without missing ones, are coded as their floats are."""
+    ends = np.iinfo(dtype)
+    near = data.draw(st.integers(max(ends.min, -(2**52)), min(ends.max, 2**52)))
+    low, high = max(ends.min, -(2**52), near - 300), min(ends.max, 2**52, near + 300)
+    values = data.draw(st.lists(st.integers(low, high), min_size=1, max_size=300))
+    missing = np.array([some and i % 3 == 0 for i in range(len(values))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ALD_KERNEL", kernel)
+        column = from_numbers("x", np.array(values, dtype), missing=missing)
+        rows = column.rows.tolist()
+    known = sorted({value for value, gone in zip(values, missing, strict=True) if not gone})
+    assert column.values is not None
+    assert column.values.tolist() == [float(value) for value in known]
+    assert column.codes.tolist() == [
+        len(known) if gone else known.index(v) for v, gone in zip(values, missing, strict=True)
+    ]
+    assert column.codes.dtype == compact(np.zeros(0, int), len(known)).dtype
+    assert rows == [column.codes.tolist().count(code) for code in range(len(known) + 1)]
+
+
+@pytest.mark.parametrize("kernel", ["c", "numpy"])
+@pytest.mark.parametrize(
+    ("dtype", "n"), [(np.int8, 127), (np.uint8, 256), (np.int16, 300), (np.uint16, 65_536), (np.int64, 70_000)]
+)
+def test_levels_of_any_width(monkeypatch: pytest.MonkeyPatch, kernel: str, dtype: Any, n: int) -> None:
+    """Codes of any type name their levels, the last one included, and -1 is missing where the type has it."""
+    monkeypatch.setenv("ALD_KERNEL", kernel)
+    levels = [f"{i:06}" for i in range(n)]
+    codes = [n - 1, 0, *([-1] if np.issubdtype(dtype, np.signedinteger) else []), n - 1]
+    expected = [None if code < 0 else levels[code] for code in codes]
+    assert decoded(from_levels("x", np.array(codes, dtype), levels)) == expected
+
+
+def test_the_c_code_refuses_codes_that_do_not_fit() -> None:
+    """A code beyond the end of a table, or a result of another length, is an error."""
+    compiled = pytest.importorskip("ald.data._tables", reason="the C code was not built")
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        codes = np.array([0, 1, 2], dtype)
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.tally(codes, np.zeros(2, np.int64))
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.translate(codes, np.zeros(2, np.uint8), np.zeros(3, np.uint8))
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.translate(codes, np.zeros(3, np.uint8), np.zeros(2, np.uint8))
+    with pytest.raises(TypeError, match="bytes expected"):
+        compiled.tally(np.zeros(3), np.zeros(3, np.int64))
+    with pytest.raises(TypeError, match="bytes expected"):
+        compiled.tally(np.zeros(3, np.uint8), np.zeros(3, np.int32))
+    with pytest.raises(TypeError, match="bytes expected"):
+        compiled.translate(np.zeros(3, np.uint8), np.zeros(3, np.uint8), np.zeros(3, np.uint16))
+
+
 def test_levels_that_do_not_occur_are_dropped() -> None:
     """A declared category without rows is no level."""
     column = from_levels("x", np.array([2, -1]), ["S", "M", "L"], ordered=True)

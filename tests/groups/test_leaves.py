@@ -90,3 +90,30 @@ def test_sides_are_joined_under_other_numbers() -> None:
     first, second = Sides.of({0: ((1,), (2,)), 3: ((0,), (1, 2))}), Sides.of({1: ((0, 2), (1,))})
     joined = Sides.concatenate([first, second], [np.array([5, 9]), np.array([7])])
     assert joined.as_dict() == {5: ((1,), (2,)), 7: ((0, 2), (1,)), 9: ((0,), (1, 2))}
+
+
+def test_sides_stay_with_their_nodes() -> None:
+    """Of nodes with new numbers those that are left keep their levels."""
+    sides = Sides.of({0: ((1,), (2,)), 3: ((0,), (1, 2)), 4: ((0, 2), (1,))})
+    assert sides.moved(np.array([0, -1, -1, -1, 1])).as_dict() == {0: ((1,), (2,)), 1: ((0, 2), (1,))}
+    assert sides.moved(np.full(5, -1)).as_dict() == {}
+
+
+@given(st.integers(0, 50), st.sets(st.integers(0, 200)))
+def test_trees_end_above_nodes_that_go(seed: int, chosen: set[int]) -> None:
+    """Nodes below one that ends go, and the nearest one that is left stands for them."""
+    (forest, _, _), _ = grown(seed, trees=3)
+    small = np.isin(np.arange(forest.n_nodes), list(chosen)) & (forest.parent >= 0)
+    left, nearest = forest.without(small)
+    ends = set(forest.parent[small].tolist())
+    gone = [False] * forest.n_nodes
+    stands = list(range(forest.n_nodes))
+    for i, parent in enumerate(forest.parent.tolist()):
+        if parent >= 0 and (gone[parent] or parent in ends):
+            gone[i], stands[i] = True, stands[parent]
+    kept = [i for i in range(forest.n_nodes) if not gone[i]]
+    assert left.counts.tolist() == forest.counts[kept].tolist()
+    assert [kept[at] for at in nearest.tolist()] == stands
+    for at, i in enumerate(kept):
+        assert left.is_leaf[at] == (i in ends or forest.is_leaf[i])
+        assert left.sides.get(at) == (None if i in ends else forest.sides.get(i))

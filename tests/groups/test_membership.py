@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.groups.membership import Leaves, count_members, member_mask, membership_strata, people_jointly
+from ald.groups.membership import Leaves, Members, count_members, member_mask, membership_strata, people_jointly
 from ald.groups.rules import candidates, decode
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.notions import SELECTION, RateCounter
@@ -64,6 +64,8 @@ def test_counts_are_those_of_masks(kernel: str, found: list[CodedCriterion], see
         patch.setattr("ald.groups.membership._WORTH_A_THREAD", 10)
         for threads in (1, 3):
             assert count_members(found, data, threads).tolist() == expected
+            members = Members(found, data.attributes)
+            assert members.people(data, threads)[members.which].tolist() == [sum(counts) for counts in expected]
 
 
 def planted(n: int, seed: int) -> AuditData:

@@ -26,7 +26,9 @@ def test_answers_are_ranked_with_one_correction() -> None:
     assert np.exp(both.scores.log_p_adjusted) == pytest.approx(stats.false_discovery_control(p))
     assert both.scores.log_p[both.order].tolist() == sorted(both.scores.log_p.tolist())
     assert both.chosen.tolist() == both.significant[:2].tolist()
-    assert len(both.criteria) == len(both.places) == 2 * len(answer.proposed)
+    n = len(answer.proposed)
+    assert len(both.criteria) == 2 * n
+    assert [both.place(i) for i in (0, n - 1, n, 2 * n - 1)] == [(0, 0), (0, n - 1), (1, 0), (1, n - 1)]
 
 
 def test_both_claims_are_corrected_together() -> None:

@@ -25,9 +25,9 @@ def test_stability_is_per_question() -> None:
     config = AuditConfig(notion="statistical parity", outcome=("y", "z"))
     table, half = read(columns, Roles(outcome=("y", "z")), config)
     data = arrange(table, half, Roles(outcome=("y", "z")), config).data
-    listed = [{split.places[i][0] for i in split.chosen.tolist()} for split in splits]
+    listed = [{split.place(i)[0] for i in split.chosen.tolist()} for split in splits]
     assert [0 in questions for questions in listed] == [True] * 6
-    found = {splits[0].places[i][0]: share for i, share in stability(splits, data).items()}
+    found = {splits[0].place(i)[0]: share for i, share in stability(splits, data).items()}
     assert found == {0: 1.0, 1: sum(1 in questions for questions in listed) / 6}
     assert found[1] < 1.0
 

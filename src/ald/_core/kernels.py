@@ -50,7 +50,7 @@ def evidence() -> ModuleType | None:
 
 def tables() -> ModuleType | None:
     """The module whose `tables` counts people by several columns; None where NumPy does it."""
-    return _load_compiled("search.explore._tables")
+    return _load_compiled("data._tables")
 
 
 def lanes() -> ModuleType:

@@ -141,10 +141,10 @@ def detectable(
     )
     of_rates = list(zip(bases, hits, others, known or [Known()] * len(notion.rates), rates.signs.tolist(), strict=True))
     by_fisher = rates.disjoint and not any(entry.clustered for entry in known)
-    out = []
+    out, level = [], _single_level(terms, tests)
     for share in shares:
         tables = [_Table.of(share, terms, *of_rate) for of_rate in of_rates]
-        psi = _smallest(_Tests(tables=tables, level=_single_level(terms, tests), by_fisher=by_fisher))
+        psi = _smallest(_Tests(tables=tables, level=level, by_fisher=by_fisher))
         if psi is not None and terms.reference == "all":
             psi *= 1.0 - share  # members are among those that they are compared with
         out.append(
@@ -186,8 +186,10 @@ def detectable_means(
 def _single_level(terms: Terms, tests: int) -> float:
     """The p-value up to which one group is listed, where no other test finds anything."""
     tests = max(tests, 1)
-    times = {"none": 1.0, "by": tests * sum(1.0 / i for i in range(1, tests + 1))}
-    return terms.level / times.get(terms.adjustment, float(tests))
+    if terms.adjustment == "none":
+        return terms.level
+    harmonic = sum(1.0 / i for i in range(1, tests + 1)) if terms.adjustment == "by" else 1.0
+    return terms.level / (tests * harmonic)
 
 
 def _smallest(tests: _Tests) -> float | None:

@@ -114,53 +114,109 @@ done:
 
 /* Hashes are looked up so many ahead, so that memory has time to bring them. */
 #define AHEAD 16
+/* Bits of a set for every hash, at least. */
+#define SPARSE 16
 
-/* firsts(hashes, places, out): per row the first one with the same hash; returns how many hashes differ.
+/* Bit `at` of a set. */
+INLINE int
+has(const uint64_t *set, uint64_t at)
+{
+    return set[at >> 6] >> (at & 63) & 1;
+}
+
+/* firsts(hashes, out): per row the first one with the same hash; returns how many hashes differ.
  *
- * places: zeros, a power of two of them, more than there are rows.
+ * Few rows share a bit of a set with an earlier one. Only of these, and of those that share a bit with them, it is looked
+ * up whether they are the same. If all hashes differ, `out` means nothing.
  */
 static PyObject *
 firsts(PyObject *self, PyObject *args)
 {
-    PyObject *hashes_object, *places_object, *out_object;
-    if (!PyArg_ParseTuple(args, "OOO", &hashes_object, &places_object, &out_object)) {
+    PyObject *hashes_object, *out_object;
+    if (!PyArg_ParseTuple(args, "OO", &hashes_object, &out_object)) {
         return NULL;
     }
-    Buffer b[3];
+    Buffer b[2];
     memset(b, 0, sizeof(b));
     PyObject *result = NULL;
-    if (get_buffer(hashes_object, &b[0], 0, 8, "hashes") < 0 || get_buffer(places_object, &b[1], 1, 4, "places") < 0 ||
-        get_buffer(out_object, &b[2], 1, 4, "out") < 0) {
+    uint64_t *seen = NULL, *again = NULL;
+    uint32_t *places = NULL;
+    if (get_buffer(hashes_object, &b[0], 0, 8, "hashes") < 0 || get_buffer(out_object, &b[1], 1, 4, "out") < 0) {
         goto done;
     }
     const uint64_t *hashes = b[0].view.buf;
-    uint32_t *places = b[1].view.buf, *out = b[2].view.buf;
-    const int64_t n = length(&b[0]), room = length(&b[1]);
-    if (length(&b[2]) != n || n >= UINT32_MAX || room <= n || (room & (room - 1))) {
+    uint32_t *out = b[1].view.buf;
+    const int64_t n = length(&b[0]);
+    if (length(&b[1]) != n || n >= UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "firsts: arrays do not fit");
         goto done;
     }
-    int64_t different = 0;
+    int bits = 10;
+    while (((int64_t)1 << bits) < SPARSE * n) {
+        bits++;
+    }
+    const uint64_t room = (uint64_t)1 << bits;
+    seen = calloc(room / 64, 8);
+    again = calloc(room / 64, 8);
+    if (seen == NULL || again == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    int64_t different = n;
+    int no_memory = 0;
     Py_BEGIN_ALLOW_THREADS
-    const uint64_t mask = (uint64_t)room - 1;
+    const uint64_t mask = room - 1;
+    int64_t doubtful = 0;
     for (int64_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {
-            __builtin_prefetch(&places[mixed(hashes[i + AHEAD]) & mask], 1);
+            __builtin_prefetch(&seen[(mixed(hashes[i + AHEAD]) & mask) >> 6], 1);
         }
-        uint64_t at = mixed(hashes[i]) & mask;
+        const uint64_t at = mixed(hashes[i]) & mask, bit = (uint64_t)1 << (at & 63);
+        if (seen[at >> 6] & bit) {
+            again[at >> 6] |= bit;
+            doubtful++;
+        }
+        seen[at >> 6] |= bit;
+    }
+    /* As many doubtful rows have an earlier one with their bit; at most as many are the first ones with it. */
+    uint64_t slots = 16;
+    while (slots < 4 * (uint64_t)doubtful) {
+        slots *= 2;
+    }
+    places = doubtful ? calloc(slots, sizeof(uint32_t)) : NULL;
+    no_memory = doubtful && places == NULL;
+    for (int64_t i = 0; places != NULL && i < n; i++) {
+        if (i + AHEAD < n) {
+            __builtin_prefetch(&again[(mixed(hashes[i + AHEAD]) & mask) >> 6]);
+        }
+        const uint64_t own = mixed(hashes[i]);
+        out[i] = (uint32_t)i;
+        if (!has(again, own & mask)) {
+            continue;
+        }
+        uint64_t at = own >> 32 & (slots - 1);
         while (places[at] && hashes[places[at] - 1] != hashes[i]) {
-            at = (at + 1) & mask;
+            at = (at + 1) & (slots - 1);
         }
         if (!places[at]) {
             places[at] = (uint32_t)i + 1;
-            different++;
+        }
+        else {
+            different--;
         }
         out[i] = places[at] - 1;
     }
     Py_END_ALLOW_THREADS
+    if (no_memory) {
+        PyErr_NoMemory();
+        goto done;
+    }
     result = PyLong_FromLongLong(different);
 done:
-    release(b, 3);
+    free(seen);
+    free(again);
+    free(places);
+    release(b, 2);
     return result;
 }
 

@@ -348,7 +348,7 @@ def attribute_of(column: Column) -> tuple[Attribute, CodeArray]:
         return Attribute(name=column.name, kind=column.kind, values=column.values, points=column.has_points), codes
     levels: tuple[str | None, ...] = column.levels
     # An unordered missing value is a level like any other; an ordered one has no place in the order.
-    if column.kind != "ordinal" and bool(column.missing.any()):
+    if column.kind != "ordinal" and column.n_missing() > 0:
         levels = (*levels, None)
         if len(levels) in (2**8, 2**16):  # the code for "missing" moved one up and may need a wider type
             codes = codes.astype(np.uint16 if len(levels) == 2**8 else np.uint32)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 from ald.data.notes import Note
 from ald.errors import AldError, ColumnError, shorten
@@ -73,9 +75,14 @@ class Column:
     def missing(self) -> BoolArray:
         return np.asarray(self.codes == self.n_codes)
 
+    @cached_property
+    def rows(self) -> IntArray:
+        """How many rows have each code, the last one for "missing"."""
+        return tally(self.codes, self.n_codes + 1)
+
     def n_missing(self, counts: IntArray | None = None) -> int:
         """How many rows have no value, where `counts` says how many rows each one stands for."""
-        return int(self.missing.sum() if counts is None else counts[self.missing].sum())
+        return int(self.rows[-1] if counts is None else counts[self.missing].sum())
 
     @property
     def is_integer(self) -> bool:
@@ -179,7 +186,7 @@ class Column:
         return replace(self, codes=self.codes[rows])._drop_unused()
 
     def _drop_unused(self) -> Column:
-        present = np.bincount(self.codes, minlength=self.n_codes + 1)[:-1] > 0
+        present = self.rows[:-1] > 0
         if present.all():
             return self
         n = int(present.sum())
@@ -207,6 +214,31 @@ def compact(codes: AnyArray, n_codes: int) -> CodeArray:
     """Codes in the smallest unsigned type that also holds the code for "missing"."""
     dtype: Any = np.uint8 if n_codes < 2**8 else np.uint16 if n_codes < 2**16 else np.uint32
     return np.ascontiguousarray(codes, dtype=dtype)
+
+
+def tally(codes: CodeArray, size: int) -> IntArray:
+    """How many rows have each of so many codes."""
+    compiled = kernels.tables()
+    if compiled is None:
+        return np.bincount(codes, minlength=size)
+    out = np.empty(size, np.int64)
+    compiled.tally(np.ascontiguousarray(codes), out)
+    return out
+
+
+def translated(codes: CodeArray, table: CodeArray) -> CodeArray:
+    """For every code its entry of the table."""
+    compiled = kernels.tables()
+    if compiled is None:
+        return table[codes]
+    out = np.empty(len(codes), table.dtype)
+    compiled.translate(np.ascontiguousarray(codes), table, out)
+    return out
+
+
+def _as_unsigned(values: AnyArray) -> AnyArray:
+    """Whole numbers as unsigned ones of the same bytes: differences are right wherever they are not negative."""
+    return values.view(values.dtype.str.replace("i", "u"))
 
 
 def parse_numbers(words: Sequence[str]) -> FloatArray | None:
@@ -313,15 +345,17 @@ def _count_codes(values: AnyArray, missing: BoolArray | None) -> tuple[CodeArray
     if len(known) == 0:
         return None
     low, high = int(known.min()), int(known.max())
-    if high - low > _DENSE_RANGE * len(values) + 1024 or max(abs(low), abs(high)) >= _EXACT:
+    size = high - low + 1
+    if size > _DENSE_RANGE * len(values) + 1025 or max(abs(low), abs(high)) >= _EXACT:
         return None
-    shifted = values.astype(np.int64) - low
+    shifted = compact(_as_unsigned(values) - _as_unsigned(np.array(low, values.dtype)), size if gone else size - 1)
     if gone:
-        shifted[missing] = high - low + 1
-    present = np.bincount(shifted, minlength=high - low + 2)[: high - low + 1] > 0
+        shifted[missing] = size
+    present = tally(shifted, size + 1)[:size] > 0
     distinct = np.flatnonzero(present)
-    translate = compact(np.append(np.cumsum(present) - 1, len(distinct)), len(distinct))
-    return translate[shifted], (distinct + low).astype(np.float64)
+    table = compact(np.append(np.cumsum(present) - 1, len(distinct)), len(distinct))
+    as_they_are = len(distinct) == size and table.dtype == shifted.dtype
+    return shifted if as_they_are else translated(shifted, table), (distinct + low).astype(np.float64)
 
 
 def _count_whole(numbers: FloatArray, absent: BoolArray) -> tuple[CodeArray, FloatArray] | None:
@@ -342,19 +376,18 @@ def from_levels(
     """
     codes = np.asarray(codes)
     n = len(levels)
-    # Entry n answers for "missing", and so does index -1.
-    present = np.zeros(n + 1, dtype=bool)
-    present[codes] = True
-    kept = np.flatnonzero(present[:n]).tolist()
+    # Entry 0 answers for "missing".
+    shifted = compact(codes.astype(np.int64) + 1 if codes.dtype.kind == "u" else _as_unsigned(codes) + 1, n)
+    kept = np.flatnonzero(tally(shifted, n + 1)[1:]).tolist()
     if not ordered:
         kept.sort(key=lambda i: levels[i])
-    translate = np.full(n + 1, len(kept))
-    translate[kept] = np.arange(len(kept))
+    table = np.full(n + 1, len(kept))
+    table[[i + 1 for i in kept]] = np.arange(len(kept))
     words = tuple(levels[i] for i in kept)
     return Column(
         name=name,
         kind="ordinal" if ordered else kind,
-        codes=compact(translate, len(kept))[codes],
+        codes=translated(shifted, compact(table, len(kept))),
         levels=words,
     )
 

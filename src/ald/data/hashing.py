@@ -153,8 +153,7 @@ def firsts(hashes: AnyArray) -> AnyArray | None:
         _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         return None if len(first) == len(hashes) else first[inverse]
     out = np.empty(len(hashes), np.uint32)
-    places = np.zeros(1 << max(4, (2 * len(hashes)).bit_length()), np.uint32)
-    return out if kernel.firsts(hashes, places, out) < len(hashes) else None
+    return out if kernel.firsts(hashes, out) < len(hashes) else None
 
 
 def bound_of(share: float) -> int:

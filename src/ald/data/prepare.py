@@ -270,9 +270,9 @@ def column_warnings(
 
 def summarise(column: Column, counts: IntArray | None) -> AttributeSummary:
     """What is known of an attribute, where `counts` says how many rows each one stands for."""
-    missing = column.missing
-    n_missing = int(missing.sum()) if counts is None else int(counts[missing].sum())
-    return AttributeSummary(name=column.name, kind=column.kind, distinct=column.n_codes, missing=n_missing)
+    return AttributeSummary(
+        name=column.name, kind=column.kind, distinct=column.n_codes, missing=column.n_missing(counts)
+    )
 
 
 def choose_columns(
@@ -320,8 +320,7 @@ def choose_columns(
 
 def judge_column(column: Column, counts: IntArray | None, total: int, wanted: bool = False) -> tuple[str, str]:
     """Why a column is left out, and what to do if its values stand for people with several rows; or empty."""
-    n_missing = int(column.missing.sum()) if counts is None else int(counts[column.missing].sum())
-    distinct = column.n_codes
+    n_missing, distinct = column.n_missing(counts), column.n_codes
     if distinct == 0:
         return "no value at all", ""
     if distinct == 1 and (n_missing == 0 or column.kind not in ("nominal", "boolean")):
@@ -334,11 +333,7 @@ def judge_column(column: Column, counts: IntArray | None, total: int, wanted: bo
         return numbers_reason(observed), ""
     if not is_number and distinct > IDENTIFIER_SHARE * observed:
         return words_reason(distinct, observed), ""
-    rows = (
-        np.bincount(column.codes, minlength=distinct + 1)
-        if counts is None
-        else (weighted_bincount(column.codes, counts, distinct + 1))
-    )
+    rows = column.rows if counts is None else weighted_bincount(column.codes, counts, distinct + 1)
     found = Occurrences.of(rows[:distinct])
     return repeated_reason(found, is_number=is_number), cluster_hint(column.name, found, is_number=is_number)
 

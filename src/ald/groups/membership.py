@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from ald._core import _numpy_kernel, kernels
-from ald._core.arrays import AnyArray, BoolArray, ByteArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, ByteArray, CodeArray, IntArray
 from ald._core.exact import moments
 from ald._core.threads import in_threads
 from ald.data import packing
 from ald.data.coded import Attribute, AuditData, number_values, weighted_bincount
+from ald.data.joint import joint_tables
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
 
 _WORTH_A_THREAD = 1_000_000
@@ -46,18 +47,25 @@ class Members:
 
     def count(self, data: AuditData, threads: int = 1) -> IntArray:
         """Counts per different criterion and cell."""
-        out = np.zeros((len(self.criteria), data.n_cells), dtype=np.int64)
         # Rows by cell, so that each cell's sum runs over neighbours.
         order = np.argsort(data.cells, kind="stable")
         named = {condition.attribute for criterion in self.criteria for condition in criterion}
         codes = [code[order] if k in named else code for k, code in enumerate(data.codes)]
-        by_cell = codes, data.counts if data.one_each else data.counts[order]
         bounds = np.searchsorted(data.cells[order], np.arange(data.n_cells + 1)).astype(np.int64)
-        work = (1 + self._lengths) * len(data.cells)
+        return self._count(codes, data.counts if data.one_each else data.counts[order], bounds, threads)
+
+    def people(self, data: AuditData, threads: int = 1) -> IntArray:
+        """The people of every different criterion, in whatever cell they are."""
+        return self._count(data.codes, data.counts, np.array([0, len(data.cells)]), threads)[:, 0]
+
+    def _count(self, codes: Sequence[CodeArray], counts: IntArray, bounds: IntArray, threads: int) -> IntArray:
+        """Of rows from one bound to the next."""
+        out = np.zeros((len(self.criteria), len(bounds) - 1), dtype=np.int64)
+        work = (1 + self._lengths) * len(counts)
         parts = kernels.chunks(work, threads, _WORTH_A_THREAD) if len(self.criteria) else []
 
         def count(part: slice) -> None:
-            kernels.kernel().members(*by_cell, bounds, *self._part(part), out[part])
+            kernels.kernel().members(codes, counts, bounds, *self._part(part), out[part])
 
         in_threads(count, parts, threads)
         return out
@@ -256,10 +264,16 @@ def member_mask(criterion: CodedCriterion, data: AuditData) -> BoolArray:
 
 def people_along(data: AuditData, attribute: int, criterion: CodedCriterion = ()) -> IntArray:
     """People who satisfy a criterion, per code of an attribute (the last one: missing) and cell."""
-    rows: AnyArray | slice = np.flatnonzero(member_mask(criterion, data)) if criterion else slice(None)
-    keys = data.codes[attribute][rows].astype(np.int64) * data.n_cells + data.cells[rows]
-    size = (data.attributes[attribute].size + 1) * data.n_cells
-    return weighted_bincount(keys, data.counts[rows], size).reshape(-1, data.n_cells)
+    rows = np.flatnonzero(member_mask(criterion, data)) if criterion else None
+    return people_along_each(data, [attribute], rows)[0]
+
+
+def people_along_each(
+    data: AuditData, attributes: Sequence[int], rows: IntArray | None = None, threads: int = 1
+) -> list[IntArray]:
+    """The same of several attributes. rows: those that count (all, if None)."""
+    sizes = [each.size + 1 for each in data.attributes]
+    return joint_tables(data.codes, sizes, [(a,) for a in attributes], data, rows=rows, threads=threads)
 
 
 def people_jointly(

@@ -94,6 +94,18 @@ class Sides(Mapping[int, tuple[tuple[int, ...], tuple[int, ...]]]):
             is_left=np.concatenate([none.astype(bool), *(part.is_left for part in parts)])[entries],
         )
 
+    def moved(self, position: IntArray) -> Sides:
+        """Those of the nodes that are left. position: the new number of every node, in their order; -1: none."""
+        kept = position[self.nodes] >= 0
+        lengths = np.diff(self.offsets)
+        entries = np.repeat(kept, lengths)
+        return Sides(
+            nodes=position[self.nodes[kept]],
+            offsets=np.concatenate([[0], np.cumsum(lengths[kept])]),
+            codes=self.codes[entries],
+            is_left=self.is_left[entries],
+        )
+
     def as_dict(self) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
         """All of them at once."""
         bounds, codes, left = self.offsets.tolist(), self.codes.tolist(), self.is_left.tolist()
@@ -255,15 +267,18 @@ class Forest:
 
         Both children of a node go, or neither. Roots stay.
         """
-        gone, nearest = np.zeros(self.n_nodes, bool), np.arange(self.n_nodes)
-        parents = self.parent.tolist()
         ends = np.zeros(self.n_nodes + 1, bool)
         ends[self.parent[nodes]] = True  # the last entry answers for -1: roots are nobody's children
         ends[-1] = False
-        for i, parent in enumerate(parents):
-            if parent >= 0 and (gone[parent] or ends[parent]):
-                gone[i], nearest[i] = True, nearest[parent]
-        kept = np.flatnonzero(~gone)
+        gone, below = np.zeros(self.n_nodes + 1, bool), np.append(ends[self.parent], False)
+        while (below & ~gone).any():
+            gone |= below
+            below = np.append(gone[self.parent], False)
+        nearest, lost = np.arange(self.n_nodes), np.flatnonzero(gone[:-1])
+        while lost.size:
+            nearest[lost] = self.parent[nearest[lost]]
+            lost = lost[gone[nearest[lost]]]
+        kept = np.flatnonzero(~gone[:-1])
         position = np.full(self.n_nodes + 1, -1, dtype=np.int64)
         position[kept] = np.arange(len(kept))
         is_leaf = ends[kept]
@@ -273,8 +288,8 @@ class Forest:
         columns |= {name: np.where(is_leaf, np.nan, columns[name]) for name in ("statistic", "log_p")}
         starts = np.searchsorted(columns["tree"], columns["tree"])
         columns["node"] = np.arange(len(kept)) - starts + 1
-        sides = {int(position[i]): both for i, both in self.sides.as_dict().items() if not (gone[i] or ends[i])}
-        return replace(self, **columns, sides=Sides.of(sides)), position[nearest]
+        sides = self.sides.moved(np.where(ends, -1, position))
+        return replace(self, **columns, sides=sides), position[nearest]
 
     def only(self, trees: Set[int]) -> Forest:
         """The forest without the nodes of all other trees; trees keep their numbers."""
@@ -283,8 +298,7 @@ class Forest:
         position[kept] = np.arange(len(kept))
         columns = {name: getattr(self, name)[kept] for name in (*_INTEGER_COLUMNS, "statistic", "log_p")}
         columns |= {name: position[columns[name]] for name in ("parent", "left", "right")}
-        sides = {int(position[i]): both for i, both in self.sides.as_dict().items() if position[i] >= 0}
-        return replace(self, **columns, sides=Sides.of(sides))
+        return replace(self, **columns, sides=self.sides.moved(position))
 
     def to_dict(self) -> dict[str, Any]:
         """The forest as plain data: columns of all nodes, and per attribute its levels or the cut points used."""

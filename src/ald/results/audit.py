@@ -60,7 +60,6 @@ class Audit(Reported):
     groups: tuple[Finding, ...]
     named_groups: tuple[Finding, ...]
     forest: Forest
-    detectable: tuple[Detectable, ...]
     p_any: float
     significant: tuple[int, ...]
     hidden: Hidden = NOTHING_HIDDEN
@@ -72,6 +71,7 @@ class Audit(Reported):
     # Or how to count them, when somebody asks.
     _details: Details | Callable[[], Details] = field(repr=False)
     _gaps: Gaps | Callable[[], Gaps] = field(repr=False)
+    _detectable: tuple[Detectable, ...] | Callable[[], tuple[Detectable, ...]] = field(repr=False)
 
     def __post_init__(self) -> None:
         for group in (*self.giveaways, *self.groups, *self.named_groups):
@@ -84,6 +84,10 @@ class Audit(Reported):
     @cached_property
     def gaps(self) -> Gaps:
         return self._gaps() if callable(self._gaps) else self._gaps
+
+    @cached_property
+    def detectable(self) -> tuple[Detectable, ...]:
+        return self._detectable() if callable(self._detectable) else self._detectable
 
     @cached_property
     def candidates(self) -> tuple[Finding, ...]:

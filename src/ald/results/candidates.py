@@ -49,10 +49,6 @@ class Results(Sequence[Finding]):
         return self.findings([i])[0]
 
     @cached_property
-    def _places(self) -> list[tuple[int, int]]:
-        return self.split.places
-
-    @cached_property
     def _also(self) -> list[dict[int, Any]]:
         return [
             overlaps(answer.proposed, answer.d2) if answer.overlaps is None else answer.overlaps
@@ -73,13 +69,14 @@ class Results(Sequence[Finding]):
     def findings(self, which: Sequence[int]) -> tuple[Finding, ...]:
         """These candidates as findings."""
         selected = set(self.split.significant.tolist())
+        places = {i: self.split.place(i) for i in which}
         out: dict[int, Finding] = {}
         for number, answer in enumerate(self.split.answers):
             for chosen, level in (
-                ([i for i in which if self._places[i][0] == number and i in selected], self._selected_level),
-                ([i for i in which if self._places[i][0] == number and i not in selected], self.config.level),
+                ([i for i in which if places[i][0] == number and i in selected], self._selected_level),
+                ([i for i in which if places[i][0] == number and i not in selected], self.config.level),
             ):
-                own = [self._places[i][1] for i in chosen]
+                own = [places[i][1] for i in chosen]
                 plain = answer.assessment.intervals(self.config.level, own)
                 adjusted = plain if level == self.config.level else answer.assessment.intervals(level, own)
                 for place, i in enumerate(chosen):
@@ -87,7 +84,7 @@ class Results(Sequence[Finding]):
         return tuple(out[i] for i in which)
 
     def _finding(self, i: int, level: float, intervals: Intervals, unadjusted: Intervals, place: int) -> Finding:
-        number, own = self._places[i]
+        number, own = self.split.place(i)
         answer = self.split.answers[number]
         criteria = answer.proposed.criteria
         also = tuple(
@@ -164,8 +161,9 @@ class Results(Sequence[Finding]):
     @cached_property
     def significant(self) -> tuple[int, ...]:
         """The places of all significant candidates in ranked order; the first of them are listed."""
-        place = {i: at for at, i in enumerate(self.split.order.tolist())}
-        return tuple(place[i] for i in self.split.significant.tolist())
+        place = np.zeros(len(self.split.groups.log_p), np.int64)
+        place[self.split.order] = np.arange(len(self.split.order))
+        return tuple(place[self.split.significant].tolist())
 
     def at(self, places: Sequence[int]) -> tuple[Finding, ...]:
         """The candidates at these places of the ranked order as findings."""

@@ -448,7 +448,7 @@ def audit_from_json(text: str | bytes) -> Audit:
             groups=tuple(Finding.from_dict(entry) for entry in document["groups"]),
             named_groups=tuple(Finding.from_dict(entry) for entry in document["named_groups"]),
             forest=_forest(document),
-            detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
+            _detectable=tuple(Detectable(**entry) for entry in document["detectable"]),
             p_any=document["p_any"],
             _details=Details.from_dict(document["details"]),
             _gaps=Gaps.from_dict(document["gaps"]),

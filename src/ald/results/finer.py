@@ -28,7 +28,8 @@ from ald.statistics.basics import adjust, round_reported
 
 def of_listed(split: Halving, config: AuditConfig) -> dict[int, tuple[Finer, ...]]:
     """Per listed group what is left of it with each of the factors cut twice as fine, all else being equal."""
-    chosen, places = split.chosen.tolist(), split.places
+    chosen = split.chosen.tolist()
+    places = {i: split.place(i) for i in chosen}
     out: dict[int, list[Finer]] = {i: [] for i in chosen}
     for number, factor in enumerate(() if split.strata is None else split.strata.finer):
         log_p = split.groups.log_p.copy()

@@ -18,7 +18,7 @@ from ald._core.arrays import BoolArray, IntArray
 from ald.assess.assessment import Assessment, Terms, assess_counts, assess_masks, assessment_terms
 from ald.data.coded import Attribute, AuditData, quantile_edges
 from ald.groups.criterion import Criterion, Levels
-from ald.groups.membership import people_along
+from ald.groups.membership import people_along_each
 from ald.options import AuditConfig
 from ald.questions import Question
 from ald.ranking import join_assessments
@@ -166,9 +166,9 @@ def count_parts(attributes: Sequence[Attribute], tables: Sequence[IntArray], con
     return Counted(parts=tuple(parts), everyone=everyone, shortened=shortened)
 
 
-def count_in_memory(data: AuditData, config: AuditConfig) -> Counted:
+def count_in_memory(data: AuditData, config: AuditConfig, threads: int = 1) -> Counted:
     """The parts of the attributes of rows in memory."""
-    return count_parts(data.attributes, [people_along(data, a) for a in range(len(data.attributes))], config)
+    return count_parts(data.attributes, people_along_each(data, range(len(data.attributes)), threads=threads), config)
 
 
 def _pieces(attribute: Attribute, people: IntArray) -> tuple[list[tuple[Criterion, IntArray]], int]:

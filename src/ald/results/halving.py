@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -73,10 +76,14 @@ class Halving:
     strata: Strata | None = None
     small: BoolArray | None = None
 
-    @property
-    def places(self) -> list[tuple[int, int]]:
-        """Per candidate the number of its answer and its own number there."""
-        return [(a, i) for a, answer in enumerate(self.answers) for i in range(len(answer.proposed))]
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(len(answer.proposed) for answer in self.answers))
+
+    def place(self, candidate: int) -> tuple[int, int]:
+        """The number of a candidate's answer and its own number there."""
+        answer = bisect_right(self._ends, candidate)
+        return answer, candidate - (self._ends[answer - 1] if answer else 0)
 
     @property
     def criteria(self) -> Sequence[CodedCriterion]:

@@ -39,7 +39,7 @@ def listed_in_d1(split: Halving, searched: MembersOfD1) -> dict[int, int]:
 def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People]) -> list[Subject]:
     """The listed groups with what a report needs to show them."""
     several, out = len(config.asked_outcomes) > 1, []
-    for number, own in (split.places[i] for i in split.chosen.tolist()):
+    for number, own in map(split.place, split.chosen.tolist()):
         question, criteria = split.answers[number].question, split.answers[number].proposed.criteria
         out.append(
             Subject(
@@ -66,7 +66,7 @@ def others_of(
 
 def listed_trees(split: Halving, people: Sequence[People], least: int = 1) -> tuple[TreePeople, ...]:
     """The trees of listed groups as D2 sees them. least: nodes of fewer people are not shown."""
-    places, first = [split.places[i] for i in split.chosen.tolist()], 0
+    places, first = [split.place(i) for i in split.chosen.tolist()], 0
     out: list[TreePeople] = []
     for number, (answer, counted) in enumerate(zip(split.answers, people, strict=True)):
         trees = [answer.proposed.tree[own] for question, own in places if question == number]

@@ -21,10 +21,10 @@ def stability(splits: Sequence[Halving], data: AuditData) -> dict[int, float]:
     """Per listed group of the first halving: the share of all halvings that list an equivalent group."""
     lists = []
     for split in splits:
-        places, criteria = split.places, split.criteria
+        criteria = split.criteria
         derived = [new for answer in split.answers for new in answer.proposed.derived]
         everyone = extend_data(in_classes(data, split.strata), derived)
-        lists.append([(places[i][0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
+        lists.append([(split.place(i)[0], member_mask(criteria[i], everyone)) for i in split.chosen.tolist()])
     out = {}
     for i, (question, mask) in zip(splits[0].chosen.tolist(), lists[0], strict=True):
         found = [

@@ -24,6 +24,7 @@ from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.coded import AuditData, number_values
 from ald.data.columns import compact
+from ald.data.joint import joint_tables
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
@@ -31,7 +32,6 @@ from ald.search.everyone.layout import Layout, layout
 from ald.search.everyone.rounds import SHUFFLES, Chance, chance, part_of_round
 from ald.search.everyone.shuffles import LANES, redrawn
 from ald.search.explore.scoring import Aim
-from ald.search.explore.tables import joint_tables
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import SPREAD
 

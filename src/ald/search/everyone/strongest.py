@@ -19,11 +19,11 @@ from ald._core import kernels
 from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.columns import compact
+from ald.data.joint import joint_tables
 from ald.groups.tree import CodedCriterion
 from ald.search.everyone.descriptions import Batch, Descriptions, Single
 from ald.search.everyone.layout import Layout
 from ald.search.everyone.shuffles import LANES
-from ald.search.explore.tables import joint_tables
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import SPREAD
 

@@ -16,10 +16,10 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald.data.coarse import CoarseView, coarse_view, coarser
 from ald.data.coded import AuditData
+from ald.data.joint import joint_tables
 from ald.groups.membership import Members
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.search.explore.scoring import Scorer
-from ald.search.explore.tables import joint_tables
 from ald.statistics.basics import chi2_log_sf
 from ald.statistics.stratified import residuals
 

@@ -16,10 +16,10 @@ from ald._core import kernels
 from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald._core.segments import few_sums
 from ald._core.threads import in_threads
+from ald.data.joint import joint_tables
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.search.explore.conditions import Best, Conditions
 from ald.search.explore.scoring import Scorer
-from ald.search.explore.tables import joint_tables
 
 _STEPS = 12
 _PAYS = 1e-6

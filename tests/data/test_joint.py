@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ald.data import joint as module
 from ald.data.coded import AuditData
 from ald.data.columns import compact
-from ald.search.explore import tables as module
-from ald.search.explore.tables import joint_tables
+from ald.data.joint import joint_tables
 
 SIZES = [1, 2, 7, 256, 300, 65_537]
 
@@ -85,7 +85,7 @@ def arguments() -> dict[str, Any]:
 )  # fmt: skip
 def test_the_c_code_refuses_arrays_that_do_not_fit(change: dict[str, Any]) -> None:
     """Arrays are checked before any of them is read."""
-    compiled = pytest.importorskip("ald.search.explore._tables", reason="the C code was not built")
+    compiled = pytest.importorskip("ald.data._tables", reason="the C code was not built")
     compiled.tables(*arguments().values())
     with pytest.raises(ValueError, match="do not fit"):
         compiled.tables(*(arguments() | change).values())
@@ -94,7 +94,7 @@ def test_the_c_code_refuses_arrays_that_do_not_fit(change: dict[str, Any]) -> No
 @pytest.mark.parametrize("name", ["sizes", "cells", "counts", "rows", "parts", "offsets", "out"])
 def test_the_c_code_refuses_other_types(name: str) -> None:
     """Items of another width are refused."""
-    compiled = pytest.importorskip("ald.search.explore._tables", reason="the C code was not built")
+    compiled = pytest.importorskip("ald.data._tables", reason="the C code was not built")
     with pytest.raises(TypeError, match="bytes expected"):
         compiled.tables(*(arguments() | {name: arguments()[name].astype(np.float16)}).values())
     with pytest.raises(TypeError, match="1, 2 or 4 bytes expected"):

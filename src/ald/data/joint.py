@@ -42,7 +42,7 @@ def joint_tables(
         for part, table in zip(parts, tables, strict=True):
             table[...] = _joint_table(columns, part, table.shape, data, rows)
         return tables
-    weights = None if (data.counts == 1).all() else data.counts
+    weights = None if data.one_each else data.counts
     chosen, starts, bounds = np.array(parts, np.int64), offsets[:-1].copy(), np.array(sizes, np.int64)
     numbers = None if rows is None else np.ascontiguousarray(rows, dtype=np.uint32)
     work = np.full(len(parts), len(data.cells) if rows is None else len(rows), dtype=np.int64)
