@@ -4,8 +4,8 @@
  * last bit. Buffers come through the checked buffer protocol, and every request is checked against their lengths before
  * the GIL is released; codes and cells are trusted to fit their fields.
  */
+#include "_amounts.h"
 #include "_parting.h"
-#include "_tests.h"
 
 /* Buffers of all items of a tuple. None gives an empty one where its width is negative. Writable from `outputs` on. */
 static int
@@ -281,29 +281,47 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
             }
             INTS(NODE_START)[nodes[s]] = starts[s];
             INTS(NODE_END)[nodes[s]] = ends[s];
-            test_node(work, rows + starts[s] * n_words, ends[s] - starts[s], INTS(DRAWN) + nodes[s] * work->n_drawn,
-                      INTS(MIN_BUCKET)[nodes[s]], found, nodes[s] * work->n_drawn);
+            const Py_ssize_t request = nodes[s] * work->n_drawn;
+            const uint64_t *of_node = rows + starts[s] * n_words;
+            const int64_t people = ends[s] - starts[s], min_bucket = INTS(MIN_BUCKET)[nodes[s]];
+            if (work->amounts) {
+                test_amounts(work, of_node, people, INTS(DRAWN) + request, min_bucket, found, request);
+            }
+            else {
+                test_node(work, of_node, people, INTS(DRAWN) + request, min_bucket, found, request);
+            }
         }
     }
 }
 
+/* Whether rows have a word for their amount, which no code is in, and histograms have room. */
+static int
+amounts_fit(const Buffer *b, const Shape *shape)
+{
+    int64_t bins = 0;
+    int fits = shape->n_words >= 2 && (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 &&
+                                                                  shape->weight_shift == 32));
+    for (Py_ssize_t a = 0; fits && a < length(&b[WORD]); a++) {
+        fits = INTS(WORD)[a] < shape->n_words - 1 && INTS(WIDTH)[a] < 32;
+        bins += fits ? bins_of(INTS(SIZE)[a], INTS(WIDTH)[a], 0) : 0;
+        fits = fits && bins <= MOST_AMOUNT_BINS;
+    }
+    return fits;
+}
+
 /* visit(shape, n_cells, first, last, disjoint, arrays)
+ * visit_amounts(shape, first, last, arrays)
  *
  * Units first..last: the rows start[u]..end[u]. A unit without an attribute (-1) is a node as it is; others are parted
  * in place, by codes up to cut[u] (missing ones go left where missing_left[u]), by bits[u], or by
  * tables[table_at[u] + code] where that is not negative. left[u] and right[u] number the nodes that they become; -1:
  * nobody will ask for that one again. Of these nodes node_start and node_end are set, and the attributes
- * drawn[node * n_drawn ..] are tested.
+ * drawn[node * n_drawn ..] are tested. Of amounts, people per cell are people, sum, and both words of the sum of squares.
  */
 static PyObject *
-visit(PyObject *self, PyObject *args)
+visit_any(Shape shape, int amounts, Py_ssize_t n_cells, Py_ssize_t first, Py_ssize_t last, int disjoint,
+          PyObject *arrays)
 {
-    PyObject *arrays;
-    Shape shape;
-    Py_ssize_t n_cells, first, last, disjoint;
-    if (!PyArg_ParseTuple(args, "(nnnn)nnnnO", SHAPE_INTO(shape), &n_cells, &first, &last, &disjoint, &arrays)) {
-        return NULL;
-    }
     static const int widths[N_VISITED] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8,
                                           8, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8, 8, 8};
     Buffer b[N_VISITED];
@@ -316,8 +334,8 @@ visit(PyObject *self, PyObject *args)
     const Py_ssize_t n_units = length(&b[START]), n_nodes = length(&b[NODE_START]), k = length(&b[WORD]);
     const Py_ssize_t n_requests = length(&b[STATE]), n_rates = length(&b[HITS]);
     int fits = fields_fit(b, &shape) && first >= 0 && last <= n_units && n_cells >= 1 &&
-               shape.cell_bits <= MOST_COUNTED_BITS && n_cells <= (Py_ssize_t)1 << shape.cell_bits && n_rates >= 1 &&
-               n_rates <= MOST_RATES;
+               shape.cell_bits <= MOST_COUNTED_BITS && n_rates >= 1 && n_rates <= MOST_RATES;
+    fits = fits && (amounts ? n_rates == 1 && amounts_fit(b, &shape) : n_cells <= (Py_ssize_t)1 << shape.cell_bits);
     for (int i = START; i <= RIGHT; i++) {
         fits &= length(&b[i]) == n_units;
     }
@@ -350,7 +368,8 @@ visit(PyObject *self, PyObject *args)
     work.bases = INTS(BASES);
     work.critical = b[CRITICAL].view.buf;
     work.n_critical = length(&b[CRITICAL]);
-    work.disjoint = (int)disjoint;
+    work.disjoint = disjoint;
+    work.amounts = amounts;
     if (!make_work(&work, b)) {
         PyErr_NoMemory();
         goto done;
@@ -375,6 +394,30 @@ done:
     free_work(&work);
     release(b, N_VISITED);
     return result;
+}
+
+static PyObject *
+visit(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    Py_ssize_t n_cells, first, last, disjoint;
+    if (!PyArg_ParseTuple(args, "(nnnn)nnnnO", SHAPE_INTO(shape), &n_cells, &first, &last, &disjoint, &arrays)) {
+        return NULL;
+    }
+    return visit_any(shape, 0, n_cells, first, last, (int)disjoint, arrays);
+}
+
+static PyObject *
+visit_amounts(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    Py_ssize_t first, last;
+    if (!PyArg_ParseTuple(args, "(nnnn)nnO", SHAPE_INTO(shape), &first, &last, &arrays)) {
+        return NULL;
+    }
+    return visit_any(shape, 1, MOMENTS, first, last, 1, arrays);
 }
 
 /* The first request of a node with the smallest log p, then the largest statistic, among those that are left; -1: none.
@@ -458,19 +501,14 @@ done:
 }
 
 /* count(shape, n_cells, arrays): the codes that occur, and their counts per cell, of many requests.
+ * count_amounts(shape, arrays): of amounts.
  *
  * Request i is the attribute attributes[i] in the rows starts[i]..ends[i]. used[i]: how many codes it has, ascending,
  * that of missing values last. Returns the sum of used.
  */
 static PyObject *
-count(PyObject *self, PyObject *args)
+count_any(Shape shape, int amounts, Py_ssize_t n_cells, PyObject *arrays)
 {
-    PyObject *arrays;
-    Shape shape;
-    Py_ssize_t n_cells;
-    if (!PyArg_ParseTuple(args, "(nnnn)nO", SHAPE_INTO(shape), &n_cells, &arrays)) {
-        return NULL;
-    }
     enum { COUNTED = 6, STARTS, ENDS, ATTRIBUTES, CODES, CODE_COUNTS, USED, N };
     static const int widths[N] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 4, 8, 8};
     Buffer b[N];
@@ -483,8 +521,8 @@ count(PyObject *self, PyObject *args)
     const Py_ssize_t n_requests = length(&b[USED]), k = length(&b[0]);
     const int64_t capacity = length(&b[CODES]);
     int fits = fields_fit(b, &shape) && n_cells >= 1 && shape.cell_bits <= MOST_COUNTED_BITS &&
-               n_cells <= (Py_ssize_t)1 << shape.cell_bits && length(&b[STARTS]) == n_requests &&
-               length(&b[ENDS]) == n_requests && length(&b[ATTRIBUTES]) == n_requests &&
+               (amounts ? amounts_fit(b, &shape) : n_cells <= (Py_ssize_t)1 << shape.cell_bits) &&
+               length(&b[STARTS]) == n_requests && length(&b[ENDS]) == n_requests && length(&b[ATTRIBUTES]) == n_requests &&
                length(&b[CODE_COUNTS]) == capacity * n_cells;
     const int64_t n_rows = fits ? length(&b[COUNTED]) / shape.n_words : 0;
     int64_t room = 0;
@@ -503,6 +541,7 @@ count(PyObject *self, PyObject *args)
     set_shape(&work, &shape);
     work.n_cells = n_cells;
     work.n_drawn = 1;
+    work.amounts = amounts;
     if (!make_work(&work, b)) {
         PyErr_NoMemory();
         goto done;
@@ -513,6 +552,14 @@ count(PyObject *self, PyObject *args)
         const int64_t start = INTS(STARTS)[i], n = INTS(ENDS)[i] - start;
         const uint64_t *rows = (const uint64_t *)b[COUNTED].view.buf + start * shape.n_words;
         const Field *field = &work.fields[INTS(ATTRIBUTES)[i]];
+        if (amounts) {
+            const int64_t some = collect_amounts(&work, rows, n, INTS(ATTRIBUTES)[i],
+                                                 (uint32_t *)b[CODES].view.buf + written,
+                                                 INTS(CODE_COUNTS) + written * MOMENTS);
+            INTS(USED)[i] = some;
+            written += some;
+            continue;
+        }
         int64_t missing[LANES], any = 0;
         count_rows(&work, rows, n, INTS(ATTRIBUTES) + i);
         const int64_t codes = compact(&work, field, rows, n, missing);
@@ -538,6 +585,73 @@ count(PyObject *self, PyObject *args)
     result = PyLong_FromLongLong(written);
 done:
     free_work(&work);
+    release(b, N);
+    return result;
+}
+
+static PyObject *
+count(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    Py_ssize_t n_cells;
+    if (!PyArg_ParseTuple(args, "(nnnn)nO", SHAPE_INTO(shape), &n_cells, &arrays)) {
+        return NULL;
+    }
+    return count_any(shape, 0, n_cells, arrays);
+}
+
+static PyObject *
+count_amounts(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    if (!PyArg_ParseTuple(args, "(nnnn)O", SHAPE_INTO(shape), &arrays)) {
+        return NULL;
+    }
+    return count_any(shape, 1, MOMENTS, arrays);
+}
+
+/* sum_amounts(shape, rows, starts, ends, out): what the rows starts[i]..ends[i] add up to, [requests, MOMENTS]. */
+static PyObject *
+sum_amounts(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    if (!PyArg_ParseTuple(args, "(nnnn)O", SHAPE_INTO(shape), &arrays)) {
+        return NULL;
+    }
+    enum { SUMMED, FROM, TO, SUMS, N };
+    static const int widths[N] = {8, 8, 8, 8};
+    Buffer b[N];
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N, SUMS) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n = length(&b[FROM]);
+    int fits = shape_fits(&shape) && shape.n_words >= 2 && length(&b[TO]) == n && length(&b[SUMS]) == n * MOMENTS;
+    const int64_t n_rows = fits ? length(&b[SUMMED]) / shape.n_words : 0;
+    for (Py_ssize_t i = 0; fits && i < n; i++) {
+        fits = INTS(FROM)[i] >= 0 && INTS(FROM)[i] <= INTS(TO)[i] && INTS(TO)[i] <= n_rows;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "sum_amounts: arrays do not fit");
+        goto done;
+    }
+    Work work;
+    memset(&work, 0, sizeof(work));
+    set_shape(&work, &shape);
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const uint64_t *rows = (const uint64_t *)b[SUMMED].view.buf + INTS(FROM)[i] * shape.n_words;
+        Moments sum;
+        sum_moments(&work, rows, INTS(TO)[i] - INTS(FROM)[i], &sum);
+        memcpy(INTS(SUMS) + i * MOMENTS, &sum, sizeof(sum));
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
     release(b, N);
     return result;
 }
@@ -767,9 +881,12 @@ static PyMethodDef methods[] = {
     {"select", select_sample, METH_VARARGS, "The packed rows of a sample."},
     {"choose", choose, METH_VARARGS, "The requests by which nodes part."},
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
+    {"count_amounts", count_amounts, METH_VARARGS, "People, sums and sums of squares per code of many nodes and attributes."},
     {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
     {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},
+    {"sum_amounts", sum_amounts, METH_VARARGS, "People, sums and sums of squares of nodes."},
     {"visit", visit, METH_VARARGS, "Parts nodes, and counts, tests and cuts their attributes."},
+    {"visit_amounts", visit_amounts, METH_VARARGS, "The same where outcomes are amounts."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,6 +3,9 @@
  * A row is one or more words of 64 bits. The lowest bits of every word hold the confusion cell, the others the codes
  * of some attributes, so that a code and its cell are one index into a histogram. Where rows stand for several people,
  * how many is in the highest bits of one of the words. The rows of a node lie side by side.
+ *
+ * Where outcomes are amounts there is one cell, and a row has one more word, the last: its lower half is the amount, its
+ * upper half how many people the row stands for, where that is not always one.
  */
 #ifndef ALD_ROWS_H
 #define ALD_ROWS_H
@@ -24,6 +27,11 @@
 #define LANES 32
 #define MOST_COUNTED_BITS 5
 
+/* What is added up of amounts: people, sum, and the two words of the sum of squares. */
+enum { PEOPLE, SUM, HIGH, LOW, MOMENTS };
+#define WORD_BITS 31
+typedef int64_t Moments __attribute__((vector_size(MOMENTS * sizeof(int64_t))));
+
 typedef struct {
     Py_ssize_t word;
     unsigned down;         /* shift a word down by this, and mask it: the code above the bits of the cell */
@@ -35,6 +43,7 @@ typedef struct {
     int nominal;
     const double *scores;
     uint32_t *histogram;   /* people per code and cell: fewer than 2^31 in all */
+    Moments *moments;      /* of amounts, per code */
 } Field;
 
 /* Attributes of one word that are counted together, the lowest bits first. */
@@ -52,6 +61,7 @@ typedef struct {
     unsigned weight_shift;
     int cell_bits;
     uint64_t cell_mask;
+    int amounts;            /* whether outcomes are amounts */
     Field *fields;
     const int64_t *hits, *bases; /* per rate its cells, as bits */
     const double *critical;      /* per df: statistics below it are not significant; NULL: not known */
@@ -66,6 +76,9 @@ typedef struct {
     double *count;
     double *hit, *base;
     double *x, *v, *cut;
+    void *room;             /* that of the amounts' histograms */
+    Moments *added;         /* what each row of a block adds */
+    int64_t *people, *sum;  /* of amounts, per code that occurs */
     int64_t capacity;
 } Work;
 
@@ -85,6 +98,10 @@ free_work(Work *work)
     free(work->x);
     free(work->v);
     free(work->cut);
+    free(work->room);
+    free(work->added);
+    free(work->people);
+    free(work->sum);
 }
 
 /* The room that an attribute's histogram takes: for every code that its bits can be. */
@@ -105,14 +122,14 @@ make_work(Work *work, const Buffer *b)
     const double *scores = b[5].view.buf;
     int64_t bins = 0, largest = 0;
     for (Py_ssize_t a = 0; a < k; a++) {
-        bins += bins_of(size[a], bits[a], work->cell_bits);
+        bins += bins_of(size[a], bits[a], work->amounts ? 0 : work->cell_bits);
         largest = size[a] > largest ? size[a] : largest;
     }
     work->capacity = largest + 1;
     work->cell_mask = ((uint64_t)1 << work->cell_bits) - 1;
     size_t room = (size_t)work->capacity;
     work->fields = calloc((size_t)k + 1, sizeof(Field));
-    work->histograms = calloc((size_t)bins + 1, sizeof(uint32_t));
+    work->histograms = calloc(work->amounts ? 1 : (size_t)bins + 1, sizeof(uint32_t));
     work->joints = calloc((size_t)work->n_drawn + 1, sizeof(Joint));
     work->joint = aligned_alloc(LANES * sizeof(uint16_t), (JOINT_ROOM + LANES) * sizeof(uint16_t));
     work->seen = calloc(room / 64 + 1, sizeof(uint64_t));
@@ -128,6 +145,19 @@ make_work(Work *work, const Buffer *b)
         !work->pairs || !work->count || !work->hit || !work->base || !work->x || !work->v || !work->cut) {
         return 0;
     }
+    Moments *moments = NULL;
+    if (work->amounts) {
+        /* Zeroed by whoever gives memory, so that what is never needed is never touched. */
+        work->room = calloc((size_t)bins + 2, sizeof(Moments));
+        work->added = aligned_alloc(sizeof(Moments), BLOCK * sizeof(Moments));
+        work->people = calloc(room, sizeof(int64_t));
+        work->sum = calloc(room, sizeof(int64_t));
+        if (!work->room || !work->added || !work->people || !work->sum) {
+            return 0;
+        }
+        const uintptr_t at = (uintptr_t)work->room;
+        moments = (Moments *)((char *)work->room + (sizeof(Moments) - at % sizeof(Moments)) % sizeof(Moments));
+    }
     memset(work->joint, 0, (JOINT_ROOM + LANES) * sizeof(uint16_t));
     uint32_t *histogram = work->histograms;
     for (Py_ssize_t a = 0; a < k; a++) {
@@ -141,10 +171,16 @@ make_work(Work *work, const Buffer *b)
             .nominal = nominal[a],
             .width = (unsigned)bits[a] + (unsigned)work->cell_bits,
             .scores = scores,
-            .histogram = histogram,
+            .histogram = work->amounts ? NULL : histogram,
+            .moments = moments,
         };
         scores += size[a];
-        histogram += bins_of(size[a], bits[a], work->cell_bits);
+        if (work->amounts) {
+            moments += bins_of(size[a], bits[a], 0);
+        }
+        else {
+            histogram += bins_of(size[a], bits[a], work->cell_bits);
+        }
     }
     return 1;
 }

@@ -13,8 +13,12 @@ from ald._core.arrays import AnyArray, ByteArray, FloatArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.coded import AuditData
 
+# Bits of half a word.
+_HALF = 32
 # Rows below which another thread costs more than it saves.
 WORTH_A_THREAD = 50_000
+# As many values of all attributes together as the kernel has room for, where it adds up amounts.
+_MOST_AMOUNT_BINS = 1 << 22
 # Word, shift, bits, size, kind and scores of every attribute.
 Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
 
@@ -22,11 +26,15 @@ Fields = tuple[IntArray, IntArray, IntArray, IntArray, ByteArray, FloatArray]
 def available(data: AuditData) -> bool:
     """Whether this data can be packed: with the compiled kernels only, and with products of counts in 63 bits.
 
-    Words have room for confusion cells, not for amounts, nor for sums of them, which may be negative.
+    Amounts are packed if they have a half of a word each, and if there is room for sums of them by attribute.
     """
-    if data.design.amounts is not None or (len(data.counts) and int(data.counts.min()) < 0):
+    if kernels.packed() is None or data.total >= 2**31 or (len(data.counts) and int(data.counts.min()) < 0):
         return False
-    return kernels.packed() is not None and data.total < 2**31
+    amounts = data.design.amounts
+    if amounts is None or len(amounts) == 0:
+        return amounts is None
+    bins = sum(1 << attribute.size.bit_length() for attribute in data.attributes)
+    return bins <= _MOST_AMOUNT_BINS and -(2**31) < int(amounts.min()) and int(amounts.max()) < 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +42,7 @@ class WordLayout:
     """Where the code of every attribute is: in which word, from which bit. The lowest bits of a word are the cell.
 
     weight: where the number of people is that a row stands for, in its highest bits; (-1, 63) if that is always one.
+    Where outcomes are amounts, these are in the lower half of a last word, and people in its upper half.
     """
 
     word: IntArray
@@ -44,7 +53,7 @@ class WordLayout:
     weight: tuple[int, int]
 
     @classmethod
-    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1) -> WordLayout:
+    def of(cls, largest: Sequence[int], n_cells: int, most: int = 1, *, amounts: bool = False) -> WordLayout:
         """The widest codes first, each into the first word that has room, people last.
 
         largest: of the codes of every attribute; most: people in a row.
@@ -64,7 +73,9 @@ class WordLayout:
         word, shift = np.zeros(len(width), np.int64), np.zeros(len(width), np.int64)
         for k in sorted(range(len(width)), key=lambda k: -width[k]):
             word[k], shift[k] = place(width[k])
-        weight = place(most.bit_length()) if most > 1 else (-1, 63)
+        if amounts:
+            used.append(_HALF)
+        weight = (-1, 63) if most < 2 else (len(used) - 1, _HALF) if amounts else place(most.bit_length())
         bits = np.array(width, dtype=np.int64)
         return cls(word=word, shift=shift, bits=bits, n_words=len(used), cell_bits=cell_bits, weight=weight)
 
@@ -88,7 +99,13 @@ class WordLayout:
 def words_per_row(data: AuditData) -> int:
     """How many words a packed row has at most."""
     most = 1 if data.one_each else int(data.counts.max())
-    return WordLayout.of([attribute.size for attribute in data.attributes], data.n_cells, most).n_words
+    return _layout([attribute.size for attribute in data.attributes], data, most).n_words
+
+
+def _layout(largest: Sequence[int], data: AuditData, most: int) -> WordLayout:
+    if data.design.amounts is None:
+        return WordLayout.of(largest, data.n_cells, most)
+    return WordLayout.of(largest, 1, most, amounts=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,13 +121,16 @@ class PackedRows:
         n = len(data.cells)
         if most is None:
             most = 1 if data.one_each else int(data.counts.max())
-        layout = WordLayout.of([int(code.max()) if n else 0 for code in data.codes], data.n_cells, most)
+        layout = _layout([int(code.max()) if n else 0 for code in data.codes], data, most)
+        amounts = data.design.amounts
         words = np.empty((n, layout.n_words), np.uint64)
 
         def pack(part: slice) -> None:
             rows = slice(part.start * WORTH_A_THREAD, part.stop * WORTH_A_THREAD)
             arrays = (data.cells[rows], layout.word, layout.shift, words[rows])
             kernel().pack([code[rows] for code in data.codes], layout.n_words, arrays)
+            if amounts is not None:
+                words[rows, -1] = amounts[rows].astype(np.uint32)
 
         blocks = np.full(-(-n // WORTH_A_THREAD), WORTH_A_THREAD, dtype=np.int64)
         in_threads(pack, kernels.chunks(blocks, threads, WORTH_A_THREAD), threads)

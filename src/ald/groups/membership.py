@@ -115,7 +115,7 @@ class Leaves:
         forest = self.forest
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
         tables_at, tables = self._tables(sizes)
-        if packing.available(data):
+        if data.design.amounts is None and packing.available(data):
             return _count_leaves(data, forest, (tables_at, tables), threads)[self.at]
         out = np.zeros((forest.n_nodes, data.n_cells), dtype=np.int64)
         roots = np.flatnonzero(forest.parent < 0)
@@ -214,7 +214,7 @@ class NodeMembers(Members):
 
     def count(self, data: AuditData, threads: int = 1) -> IntArray:
         """As held against every criterion."""
-        if not packing.available(data) or len(self.criteria) == 0:
+        if data.design.amounts is not None or not packing.available(data) or len(self.criteria) == 0:
             return super().count(data, threads)
         return self._leaves.everywhere(data, threads)[self._node]
 

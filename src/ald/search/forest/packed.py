@@ -19,7 +19,7 @@ from ald.data.coded import AuditData
 from ald.data.drawing import as_bits
 from ald.data.hashing import drawn_bits, key_of, row_hashes
 from ald.data.packing import WORTH_A_THREAD, PackedRows, WordLayout, kernel
-from ald.notions import RateCounter
+from ald.notions import AMOUNT_CELLS, RateCounter
 from ald.search.forest.association import Association, combine
 from ald.search.forest.choice import LevelTests, first_admissible, select_by_log_p
 from ald.search.forest.counting import Histograms, Routing
@@ -30,6 +30,8 @@ from ald.search.forest.splitter import BestSplits, Cuts, NodeTest
 _WORTH_DRAWING_IN_THREADS = 200_000
 # Unordered attributes with this many codes or more part by tables, and Python finds how.
 _BITS = 64
+# The one mean of amounts is not made of cells.
+_NO_CELLS = np.zeros(1, np.int64)
 # What the kernel says of a request: there is no admissible cut, here is the best one, or Python has to look for it.
 NO_CUT, CUT, UNSETTLED = 0, 1, 2
 
@@ -51,8 +53,7 @@ class KernelTest:
     @classmethod
     def of(cls, test: NodeTest) -> KernelTest:
         """The test of all nodes of a forest."""
-        assert isinstance(test.rates, RateCounter)
-        hits, bases = test.rates.masks()
+        hits, bases = test.rates.masks() if isinstance(test.rates, RateCounter) else (_NO_CELLS, _NO_CELLS)
         return cls(
             nominal=test.nominal.astype(np.uint8),
             scores=test.scores,
@@ -167,10 +168,13 @@ class PackedSplitter:
         counts: IntArray,
         threads: int,
     ) -> None:
-        """rows: those of all trees, each tree's from starts[tree] to ends[tree]; counts: people per tree and cell."""
+        """rows: those of all trees, each tree's from starts[tree] to ends[tree]; counts: people per tree and cell, or
+        what `ald.notions.AMOUNT_CELLS` names.
+        """
         self._layout, self._threads = layout, threads
         self._sizes = np.array([attribute.size for attribute in data.attributes], dtype=np.int64)
-        self._n_cells = data.n_cells
+        self._amounts = data.design.amounts is not None
+        self._n_cells = len(AMOUNT_CELLS) if self._amounts else data.n_cells
         self._rows, self._counts = rows, counts
         self._starts, self._ends = starts, ends
         self._routing: Routing | None = None
@@ -237,7 +241,16 @@ class PackedSplitter:
         filled = in_threads(fill, groups, drawers)
         lengths = np.array([length for group in filled for length in group], dtype=np.int64)
         starts = np.arange(n_trees, dtype=np.int64) * most
-        return cls(data, layout, out, starts, starts + lengths, cells[:, : data.n_cells], threads)
+        counts = cells[:, : data.n_cells]
+        if data.design.amounts is not None:
+            counts = np.empty((n_trees, len(AMOUNT_CELLS)), np.int64)
+
+            def add(group: slice) -> None:
+                arrays = (out, starts[group], starts[group] + lengths[group], counts[group])
+                kernel().sum_amounts(layout.shape, arrays)
+
+            in_threads(add, groups, drawers)
+        return cls(data, layout, out, starts, starts + lengths, counts, threads)
 
     def roots(self) -> IntArray:
         return self._counts
@@ -255,7 +268,11 @@ class PackedSplitter:
         codes, counts = np.empty(capacity, np.uint32), np.empty((capacity, self._n_cells), np.int64)
         used = np.zeros(len(nodes), np.int64)
         arrays = (*layout.fields(self._sizes), self._rows, starts, ends, attributes, codes, counts, used)
-        written = kernel().count(layout.shape, self._n_cells, arrays)
+        written = (
+            kernel().count_amounts(layout.shape, arrays)
+            if self._amounts
+            else kernel().count(layout.shape, self._n_cells, arrays)
+        )
         offsets = np.concatenate([[0], np.cumsum(used)])
         return Histograms(offsets=offsets, codes=codes[:written].astype(np.int64), counts=counts[:written])
 
@@ -314,7 +331,10 @@ class PackedSplitter:
         compiled = kernel()
 
         def visit(part: slice) -> None:
-            compiled.visit(layout.shape, self._n_cells, part.start, part.stop, int(test.disjoint), arrays)
+            if self._amounts:
+                compiled.visit_amounts(layout.shape, part.start, part.stop, arrays)
+            else:
+                compiled.visit(layout.shape, self._n_cells, part.start, part.stop, int(test.disjoint), arrays)
 
         in_threads(visit, kernels.chunks(units.work, self._threads, WORTH_A_THREAD), self._threads)
         self._starts, self._ends = np.zeros(size, np.int64), np.zeros(size, np.int64)
