@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ald._core import kernels
 from ald.data import packing
+from ald.data.design import Design
 from ald.data.packing import WordLayout
 from tests.coded import coded
 
@@ -32,6 +36,25 @@ def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, mos
         assert shift >= layout.cell_bits
         used[word] = used.get(word, 0) | most << shift
     assert layout.n_words == max([1, *(word + 1 for word in used)])
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 2**31))
+def test_amounts_have_a_last_word_of_their_own(largest: list[int], most: int) -> None:
+    """No code is in it, and people are in its upper half."""
+    plain, layout = WordLayout.of(largest, 1), WordLayout.of(largest, 1, most, amounts=True)
+    assert layout.n_words == plain.n_words + 1
+    assert layout.word.tolist() == plain.word.tolist()
+    assert layout.weight == ((plain.n_words, 32) if most > 1 else (-1, 63))
+
+
+@pytest.mark.skipif(kernels.packed() is None, reason="needs the compiled kernels, which were not built")
+@pytest.mark.parametrize(("amount", "values", "fits"), [(5, 3, True), (2**31, 3, False), (5, 2**23, False)])
+def test_amounts_are_packed_where_there_is_room(amount: int, values: int, fits: bool) -> None:
+    """In 32 bits, with as many bins as all attributes have codes; otherwise NumPy adds them up."""
+    data = coded({"a": ["p", "q"] * 25, "y": [0, 1] * 25})
+    first = replace(data.attributes[0], kind="numeric", values=np.arange(float(values)), levels=())
+    design = Design(amounts=np.full(50, amount))
+    assert packing.available(replace(data, attributes=(first,), design=design)) == fits
 
 
 @pytest.mark.skipif(kernels.packed() is None, reason="needs the compiled kernels, which were not built")

@@ -207,13 +207,93 @@ PART_WIDE(part_3_between, 3, WIDE_BETWEEN)
 PART_WIDE(part_4_between, 4, WIDE_BETWEEN)
 #define MOST_WIDE 4
 
+#if HAS_VECTORS
+/* The same of rows of two words, eight at a time, as PART_EIGHT does it with those of one. */
+#define PAIRS_BY_BITS _mm512_test_epi64_mask(_mm512_srlv_epi64(firsts, code), ones)
+#define PAIRS_BETWEEN                                                                      \
+    (_mm512_cmple_epu64_mask(_mm512_sub_epi64(code, firsts), spans) | _mm512_cmpeq_epu64_mask(code, others))
+/* Rows that are read at a time. */
+#define READ_PAIRS 16
+
+#define PUT_FOUR(WORDS, MASK)                                                              \
+    do {                                                                                   \
+        const unsigned four = (unsigned)(MASK) & 15;                                       \
+        const __m512i order = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)pair_places[four])); \
+        const __m512i ordered = _mm512_permutexvar_epi64(order, WORDS);                    \
+        const int64_t n_first = __builtin_popcount(four);                                  \
+        _mm512_storeu_si512(rows + 2 * left, ordered);                                     \
+        _mm512_storeu_si512(rows + 2 * (right - 4), ordered);                              \
+        left += n_first;                                                                   \
+        right -= 4 - n_first;                                                              \
+    } while (0)
+
+/* The codes of eight rows in two times eight words. */
+#define CODES_OF(LOW_ROWS, HIGH_ROWS)                                                      \
+    _mm512_and_si512(_mm512_srl_epi64(_mm512_permutex2var_epi64(LOW_ROWS, own, HIGH_ROWS), shift), all_codes)
+
+#define PART_PAIRS(NAME, FIRST, EIGHT)                                                     \
+    WITH_VECTORS static int64_t NAME(uint64_t *rows, int64_t n, const Field *field, uint64_t first, uint64_t span, \
+                                     uint64_t other)                                       \
+    {                                                                                      \
+        const __m512i firsts = _mm512_set1_epi64((long long)first), spans = _mm512_set1_epi64((long long)span); \
+        const __m512i others = _mm512_set1_epi64((long long)other), ones = _mm512_set1_epi64(1); \
+        const __m512i all_codes = _mm512_set1_epi64((long long)field->codes);              \
+        const __m512i own = _mm512_add_epi64(_mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), \
+                                             _mm512_set1_epi64((long long)field->word));   \
+        const __m128i shift = _mm_cvtsi32_si128((int)field->bit);                          \
+        uint64_t aside[3 * 2 * READ_PAIRS];                                                \
+        const int64_t each = n < 3 * READ_PAIRS ? 0 : READ_PAIRS;                          \
+        int64_t from = each, to = n - each, left = 0, right = n, i = 0;                    \
+        (void)spans, (void)others, (void)ones;                                             \
+        memcpy(aside, rows, (size_t)(2 * each) * sizeof(uint64_t));                        \
+        memcpy(aside + 2 * each, rows + 2 * to, (size_t)(2 * each) * sizeof(uint64_t));    \
+        while (each && to - from >= READ_PAIRS) {                                          \
+            const int at_left = from - left <= right - to;                                 \
+            const uint64_t *next = rows + 2 * (at_left ? from : to - READ_PAIRS);          \
+            from += at_left ? READ_PAIRS : 0;                                              \
+            to -= at_left ? 0 : READ_PAIRS;                                                \
+            __m512i words[READ_PAIRS / 4];                                                 \
+            for (int j = 0; j < READ_PAIRS / 4; j++) {                                     \
+                words[j] = _mm512_loadu_si512(next + 8 * j);                               \
+            }                                                                              \
+            for (int j = 0; j < READ_PAIRS / 4; j += 2) {                                  \
+                const __m512i code = CODES_OF(words[j], words[j + 1]);                     \
+                const unsigned mask = (unsigned)(EIGHT);                                   \
+                PUT_FOUR(words[j], mask);                                                  \
+                PUT_FOUR(words[j + 1], mask >> 4);                                         \
+            }                                                                              \
+        }                                                                                  \
+        memcpy(aside + 4 * each, rows + 2 * from, (size_t)(2 * (to - from)) * sizeof(uint64_t)); \
+        /* Now there is one gap. While it has room for eight, both sides have room for four. */ \
+        for (; right - left >= 8; i += 4) {                                                \
+            const __m512i words = _mm512_loadu_si512(aside + 2 * i);                       \
+            const __m512i code = CODES_OF(words, words);                                   \
+            PUT_FOUR(words, (unsigned)(EIGHT));                                            \
+        }                                                                                  \
+        for (; left < right; i++) {                                                        \
+            const uint64_t *row = aside + 2 * i, code = row[field->word] >> field->bit & field->codes; \
+            const int64_t is_first = (int64_t)(FIRST);                                     \
+            memcpy(rows + 2 * left, row, 2 * sizeof(uint64_t));                            \
+            memcpy(rows + 2 * (right - 1), row, 2 * sizeof(uint64_t));                     \
+            left += is_first;                                                              \
+            right -= 1 - is_first;                                                         \
+        }                                                                                  \
+        return left;                                                                       \
+    }
+PART_PAIRS(part_pairs_by_bits, WIDE_BY_BITS, PAIRS_BY_BITS)
+PART_PAIRS(part_pairs_between, WIDE_BETWEEN, PAIRS_BETWEEN)
+#define PAIRS_PARTED(NAME) (vectors == ALL_VECTORS ? part_pairs_##NAME : part_2_##NAME)
+#else
+#define PAIRS_PARTED(NAME) part_2_##NAME
+#endif
+
 /* Rows of two to four words. */
 static int64_t
 part_wide(uint64_t *rows, int64_t n, Py_ssize_t n_words, const Side *side, int wanted)
 {
     typedef int64_t Part(uint64_t *, int64_t, const Field *, uint64_t, uint64_t, uint64_t);
-    Part *const by_bits[] = {part_2_by_bits, part_3_by_bits, part_4_by_bits};
-    Part *const between[] = {part_2_between, part_3_between, part_4_between};
+    Part *const by_bits[] = {PAIRS_PARTED(by_bits), part_3_by_bits, part_4_by_bits};
+    Part *const between[] = {PAIRS_PARTED(between), part_3_between, part_4_between};
     const Field *field = side->field;
     const uint64_t size = (uint64_t)field->size, cut = (uint64_t)side->cut, none = UINT64_MAX;
     if (field->nominal) {

@@ -24,6 +24,8 @@ enum { NO_VECTORS = 0, BITS_ONLY = 1, ALL_VECTORS = 2 };
 static int vectors = NO_VECTORS;
 /* Per mask of eight rows: the places of those in it, then of all others. */
 static uint8_t places[256][8];
+/* Per mask of four rows of two words: the places of the words of those in it, then of all others. */
+static uint8_t pair_places[16][8];
 
 /* The best that this processor has. Before Zen 3 gathering bits was slow. */
 static int
@@ -56,6 +58,11 @@ start_vectors(void)
                     places[mask][at++] = (uint8_t)lane;
                 }
             }
+        }
+    }
+    for (int mask = 0; mask < 16; mask++) {
+        for (int lane = 0; lane < 8; lane++) {
+            pair_places[mask][lane] = (uint8_t)(2 * places[mask][lane / 2] + lane % 2);
         }
     }
 }

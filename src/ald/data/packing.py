@@ -34,7 +34,7 @@ def available(data: AuditData) -> bool:
     if amounts is None or len(amounts) == 0:
         return amounts is None
     bins = sum(1 << attribute.size.bit_length() for attribute in data.attributes)
-    return bins <= _MOST_AMOUNT_BINS and -(2**31) < int(amounts.min()) and int(amounts.max()) < 2**31
+    return bins <= _MOST_AMOUNT_BINS and int(amounts.min()) > -(2**31) and int(amounts.max()) < 2**31
 
 
 @dataclass(frozen=True, kw_only=True)

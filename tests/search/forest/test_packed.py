@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from ald.data import packing
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
+from ald.data.design import Design
 from ald.groups.membership import Leaves, Members, NodeMembers
 from ald.groups.tree import Forest
-from ald.notions import ACCURACY, ERROR, FNR, FPR, SELECTION, RateCounter
+from ald.notions import ACCURACY, AMOUNT_CELLS, ERROR, FNR, FPR, SELECTION, MeanCounter, Measure, RateCounter
 from ald.search.forest.association import Association
 from ald.search.forest.choice import LevelTests, select_by_log_p
 from ald.search.forest.counting import Counter, MemoryCounter
@@ -59,6 +61,30 @@ def random_data(seed: int, n: int, n_cells: int, weighted: bool = False, missing
     )
 
 
+AMOUNTS = ("whole", "skew", "few", "extreme", "constant")
+
+
+def random_amounts(seed: int, n: int, kind: str, weighted: bool = False, missing: bool = False) -> AuditData:
+    """The same attributes with amounts that depend on them.
+
+    Extreme ones are as large as integers of 32 bits can be, and weights so large then that products do not fit 64 bits.
+    """
+    data = random_data(seed, n, 2, weighted, missing)
+    rng = np.random.default_rng(seed + 1)
+    score = data.cells + rng.normal(size=n)
+    amounts = {
+        "whole": np.rint(100 * score),
+        "skew": np.rint(np.exp(6 * score)),
+        "few": np.rint(score),
+        "extreme": np.where(score > rng.choice([-2, 0.5, 3]), 2**31 - 1, 1 - 2**31),
+        "constant": np.full(n, rng.integers(-5, 5)),
+    }[kind]
+    amounts = np.clip(amounts, 1 - 2**31, 2**31 - 1).astype(np.int64)
+    counts = data.counts * rng.integers(1, 4000, n) if kind == "extreme" and weighted else data.counts
+    design = Design(amounts=amounts)
+    return replace(data, cells=np.zeros(n, np.uint8), n_cells=len(AMOUNT_CELLS), counts=counts, design=design)
+
+
 # One word, one bit for the cell, every row one person.
 PLAIN = (1, 1, -1, 63)
 # Which instructions are used: those of every processor, those that gather bits, and those that do eight rows at once.
@@ -82,7 +108,7 @@ def assert_same(first: Forest, second: Forest) -> None:
 
 
 def both_ways(
-    data: AuditData, rates: RateCounter, rules: GrowthRules, level: int, seeds: Iterable[Any], **options: Any
+    data: AuditData, rates: Measure, rules: GrowthRules, level: int, seeds: Iterable[Any], **options: Any
 ) -> list[Forest]:
     """The forest on packed rows, and that of the counter in memory."""
     forests = []
@@ -118,6 +144,30 @@ def test_forests_are_the_same_to_the_last_bit(
     rules = GrowthRules(alpha=alpha, minbucket=minbucket, bonferroni=bonferroni)
     seeds = np.random.SeedSequence(seed).spawn(3)
     assert_same(*both_ways(data, rates, rules, level, seeds, effect=effect, threads=2))
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.sampled_from([30, 400, 6000]),
+    kind=st.sampled_from(AMOUNTS),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    alpha=st.sampled_from([0.1, 0.5, 1.0]),
+    minbucket=st.sampled_from([1, 7, 50]),
+    drawn=st.sampled_from([None, 1, 3, 7]),
+    effect=st.sampled_from([1.0, 1.7]),
+    level=LEVELS,
+)
+def test_forests_of_amounts_are_the_same_to_the_last_bit(
+    seed: int, n: int, kind: str, weighted: bool, missing: bool, alpha: float, minbucket: int, drawn: int | None,
+    effect: float, level: int,
+) -> None:  # fmt: skip
+    """So are those of trees on amounts, with sums of squares in both of their words."""
+    data = random_amounts(seed, n, kind, weighted, missing)
+    rules = GrowthRules(alpha=alpha, minbucket=minbucket, attributes_per_node=drawn)
+    seeds = np.random.SeedSequence(seed).spawn(3)
+    assert_same(*both_ways(data, MeanCounter(), rules, level, seeds, effect=effect, threads=2))
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
@@ -168,6 +218,22 @@ def test_samples_are_those_that_hashes_draw(seed: int, n: int, share: float, mos
     assert held(counter) == held(expected)
     assert counter.roots().tolist() == expected.roots().tolist()
     assert ours.random(3).tolist() == theirs.random(3).tolist()
+
+
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(AMOUNTS), weighted=st.booleans(), missing=st.booleans())
+def test_histograms_of_amounts_are_those_of_the_counter_in_memory(
+    seed: int, kind: str, weighted: bool, missing: bool
+) -> None:
+    """Level by level, as a counter, packed rows tell people, sums and sums of squares as rows in memory do."""
+    data = random_amounts(seed, 300, kind, weighted, missing)
+    samples = [data.counts, np.where(np.arange(300) % 3, data.counts, 0)]
+
+    def grown(counter: Counter) -> Forest:
+        rngs = [np.random.default_rng(each) for each in (seed, seed + 1)]
+        rules = GrowthRules(alpha=0.9, minbucket=1)
+        return grow(HistogramSplitter(counter), data.attributes, data.scores(), MeanCounter(), rules, rngs)
+
+    assert_same(grown(PackedSplitter.of(data, samples)), grown(MemoryCounter(data, samples)))
 
 
 @given(
@@ -398,6 +464,58 @@ def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
     """Requests that lead out of their arrays are errors, never reads out of bounds."""
     with pytest.raises((ValueError, TypeError, BufferError)):
         _packed.visit(PLAIN, 2, 0, 1, 1, tuple((small_visit() | change).values()))
+
+
+def small_visit_of_amounts() -> dict[str, Any]:
+    """The same where the two rows have the amounts 5 and -3."""
+    one = np.zeros(1, np.int64)
+    rows = np.array([2, 5, 0, 2**32 - 3], np.uint64)
+    return small_visit() | {
+        "hits": one, "bases": one, "rows": rows, "left_counts": np.zeros((2, 4), np.int64),
+        "observed": np.zeros((2, 4), np.int64),
+    }  # fmt: skip
+
+
+AMOUNTS_SHAPE = (2, 1, -1, 63)
+
+
+def test_a_visit_parts_a_node_of_amounts() -> None:
+    """One row goes left and one right, with people, sum, and both words of the square."""
+    arrays = small_visit_of_amounts()
+    _packed.visit_amounts(AMOUNTS_SHAPE, 0, 1, tuple(arrays.values()))
+    assert (arrays["node_start"].tolist(), arrays["node_end"].tolist()) == ([0, 1], [1, 2])
+    assert arrays["observed"].tolist() == [[1, -3, 0, 9], [1, 5, 0, 25]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "change"),
+    [
+        ((1, 1, -1, 63), {}),
+        ((2, 1, 0, 32), {}),
+        ((2, 1, 1, 40), {}),
+        (AMOUNTS_SHAPE, {"word": np.array([1])}),
+        (AMOUNTS_SHAPE, {"width": np.array([33])}),
+        (AMOUNTS_SHAPE, {"size": np.array([2**22]), "scores": np.zeros(2**22)}),
+        (AMOUNTS_SHAPE, {"hits": np.zeros(2, np.int64), "bases": np.zeros(2, np.int64)}),
+        (AMOUNTS_SHAPE, {"observed": np.zeros((2, 2), np.int64)}),
+        (AMOUNTS_SHAPE, {"rows": np.zeros(3, np.uint64)}),
+    ],
+)
+def test_a_visit_of_amounts_refuses_what_does_not_fit(shape: tuple[int, int, int, int], change: dict[str, Any]) -> None:
+    """Amounts are in a word of their own, the last, with the people above them, and histograms have a limit."""
+    with pytest.raises(ValueError, match="do not fit"):
+        _packed.visit_amounts(shape, 0, 1, tuple((small_visit_of_amounts() | change).values()))
+
+
+@pytest.mark.parametrize("change", [{1: np.array([-1])}, {2: np.array([3])}, {3: np.zeros(3, np.int64)}])
+def test_sums_refuse_what_does_not_fit(change: dict[int, Any]) -> None:
+    """Rows of a request are there, and its sums have room."""
+    rows = np.array([2, 5, 0, 2**32 - 3], np.uint64)
+    arrays: dict[int, Any] = {0: rows, 1: np.array([0]), 2: np.array([2]), 3: np.zeros(4, np.int64)}
+    _packed.sum_amounts(AMOUNTS_SHAPE, tuple(arrays.values()))
+    assert arrays[3].tolist() == [2, 2, 0, 34]
+    with pytest.raises(ValueError, match="do not fit"):
+        _packed.sum_amounts(AMOUNTS_SHAPE, tuple((arrays | change).values()))
 
 
 def small_descent() -> dict[str, Any]:
