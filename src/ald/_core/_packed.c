@@ -795,6 +795,26 @@ make_sides(const Work *work, const Buffer *b, const uint64_t *seen, Side *sides)
     }
 }
 
+/* Whether children come after their parents, and all nodes split by attributes, codes and tables that there are. */
+static int
+nodes_fit(const Buffer *b)
+{
+    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), k = length(&b[0]);
+    int fits = 1;
+    for (int i = NODE_PARENT; i <= NODE_TABLE_AT; i++) {
+        fits &= length(&b[i]) == n_nodes;
+    }
+    for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
+        const int64_t a = INTS(NODE_ATTRIBUTE)[i], table_at = INTS(NODE_TABLE_AT)[i];
+        fits = a < k && INTS(NODE_PARENT)[i] < i &&
+               (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
+                          INTS(NODE_RIGHT)[i] < n_nodes &&
+                          (table_at >= 0 ? table_at < length(&b[NODE_TABLES]) - INTS(3)[a]
+                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a])));
+    }
+    return fits;
+}
+
 static PyObject *
 descend(PyObject *self, PyObject *args)
 {
@@ -821,18 +841,7 @@ descend(PyObject *self, PyObject *args)
     int fits = fields_fit(b, &shape) && n_cells >= 1 && n_cells <= (Py_ssize_t)1 << shape.cell_bits &&
                length(&b[OUT]) == n_nodes * n_cells && first >= 0 && first <= last && block > 0;
     const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
-    fits = fits && last <= n_rows;
-    for (int i = NODE_PARENT; i <= NODE_TABLE_AT; i++) {
-        fits &= length(&b[i]) == n_nodes;
-    }
-    for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
-        const int64_t a = INTS(NODE_ATTRIBUTE)[i], table_at = INTS(NODE_TABLE_AT)[i];
-        fits = a < k && INTS(NODE_PARENT)[i] < i &&
-               (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
-                          INTS(NODE_RIGHT)[i] < n_nodes &&
-                          (table_at >= 0 ? table_at < length(&b[NODE_TABLES]) - INTS(3)[a]
-                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a])));
-    }
+    fits = fits && last <= n_rows && nodes_fit(b);
     if (!fits) {
         PyErr_SetString(PyExc_ValueError, "descend: arrays do not fit");
         goto done;
@@ -876,6 +885,155 @@ done:
     return result;
 }
 
+/* descend_amounts(shape, first, last, block, keep, arrays)
+ *
+ * As `descend`, of the nodes first..last, which are whole trees, and of all rows. out[i]: what the amounts at leaf i add up
+ * to. used[i]: how many rows are there; the numbers of the first `keep` of them, in any order, are in kept from
+ * kept_at[i] on.
+ */
+enum { KEPT_AT = OUT, SUMS_OUT, KEPT_USED, KEPT, N_AMOUNTS_DESCENDED };
+
+/* A row on its way down has its number where its people were. */
+MANY_VERSIONS static void
+number_rows(const Work *work, const uint64_t *rows, int64_t first, int64_t n, uint64_t *out)
+{
+    const Py_ssize_t n_words = work->n_words;
+    memcpy(out, rows + first * n_words, (size_t)(n * n_words) * sizeof(uint64_t));
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t *value = out + i * n_words + n_words - 1;
+        *value = (uint32_t)*value | (uint64_t)(first + i) << 32;
+    }
+}
+
+/* What rows at a leaf add, of one person each or of as many as they stand for. */
+MANY_VERSIONS static void
+add_leaf(const Work *work, const uint64_t *all, const uint64_t *rows, int64_t n, int64_t *out)
+{
+    const Py_ssize_t n_words = work->n_words;
+    int64_t people = 0, sum = 0, high = 0, low = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t *row = rows + i * n_words;
+        const int64_t amount = amount_of(work, row), square = amount * amount;
+        const int64_t weight =
+            work->weight_word < 0 ? 1 : (int64_t)weight_of(work, all + (row[n_words - 1] >> 32) * (uint64_t)n_words);
+        people += weight;
+        sum += weight * amount;
+        high += weight * (square >> WORD_BITS);
+        low += weight * (square & (((int64_t)1 << WORD_BITS) - 1));
+    }
+    out[PEOPLE] += people;
+    out[SUM] += sum;
+    out[HIGH] += high;
+    out[LOW] += low;
+}
+
+static void
+descend_numbered(const Work *work, const Buffer *b, const Descent *d, Py_ssize_t first, Py_ssize_t last, int64_t keep,
+                 int64_t from, int64_t n)
+{
+    const Py_ssize_t n_words = work->n_words;
+    const uint64_t *all = b[ROWS].view.buf;
+    uint32_t *kept = b[KEPT].view.buf;
+    for (Py_ssize_t i = first; i < last; i++) {
+        if (INTS(NODE_PARENT)[i] < 0) {
+            number_rows(work, all, from, n, d->rows);
+            d->start[i] = 0;
+            d->end[i] = n;
+        }
+        const int64_t start = d->start[i], some = d->end[i] - start;
+        uint64_t *at = d->rows + start * n_words;
+        const Side *side = &d->sides[i];
+        if (side->field == NULL) {
+            int64_t used = INTS(KEPT_USED)[i];
+            add_leaf(work, all, at, some, INTS(SUMS_OUT) + i * MOMENTS);
+            INTS(KEPT_USED)[i] += some;
+            for (int64_t r = 0; r < some && used < keep; r++) {
+                kept[INTS(KEPT_AT)[i] + used++] = (uint32_t)(at[r * n_words + n_words - 1] >> 32);
+            }
+            continue;
+        }
+        const int64_t left = INTS(NODE_LEFT)[i], right = INTS(NODE_RIGHT)[i];
+        const int64_t n_left = part_rows(work, at, some, side, 1);
+        int64_t n_right = some - n_left;
+        if (side->loses) {
+            n_right = part_rows(work, at + n_left * n_words, n_right, side, 0);
+        }
+        d->start[left] = start;
+        d->end[left] = d->start[right] = start + n_left;
+        d->end[right] = start + n_left + n_right;
+    }
+}
+
+static PyObject *
+descend_amounts(PyObject *self, PyObject *args)
+{
+    PyObject *arrays;
+    Shape shape;
+    Py_ssize_t first, last, block, keep;
+    if (!PyArg_ParseTuple(args, "(nnnn)nnnnO", SHAPE_INTO(shape), &first, &last, &block, &keep, &arrays)) {
+        return NULL;
+    }
+    static const int widths[N_AMOUNTS_DESCENDED] = {8, 8, 8, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8, 1, 8, 8, 8, 4};
+    Buffer b[N_AMOUNTS_DESCENDED];
+    Work work;
+    Descent d;
+    memset(&work, 0, sizeof(work));
+    memset(&d, 0, sizeof(d));
+    uint64_t *seen = NULL;
+    PyObject *result = NULL;
+    if (get_buffers(arrays, b, widths, N_AMOUNTS_DESCENDED, SUMS_OUT) < 0) {
+        goto done;
+    }
+    const Py_ssize_t n_nodes = length(&b[NODE_ATTRIBUTE]), k = length(&b[0]), n_words = shape.n_words;
+    int fits = fields_fit(b, &shape) && amounts_fit(b, &shape) && first >= 0 && first <= last && last <= n_nodes &&
+               block > 0 && keep >= 0 && nodes_fit(b) && length(&b[KEPT_AT]) == n_nodes &&
+               length(&b[SUMS_OUT]) == n_nodes * MOMENTS && length(&b[KEPT_USED]) == n_nodes;
+    const int64_t n_rows = fits ? length(&b[ROWS]) / n_words : 0;
+    fits = fits && n_rows <= UINT32_MAX && (first == n_nodes || INTS(NODE_PARENT)[first] < 0);
+    for (Py_ssize_t i = first; fits && i < last; i++) {
+        const int64_t at = INTS(KEPT_AT)[i];
+        fits = INTS(NODE_ATTRIBUTE)[i] < 0 ? at >= 0 && at <= length(&b[KEPT]) && keep <= length(&b[KEPT]) - at
+                                           : INTS(NODE_LEFT)[i] < last && INTS(NODE_RIGHT)[i] < last;
+        INTS(KEPT_USED)[i] = 0;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "descend_amounts: arrays do not fit");
+        goto done;
+    }
+    set_shape(&work, &shape);
+    work.amounts = 1;
+    block = block < n_rows ? block : n_rows + 1;
+    const size_t nodes = (size_t)n_nodes + 1;
+    d.sides = calloc(nodes, sizeof(Side));
+    d.start = calloc(nodes, sizeof(int64_t));
+    d.end = calloc(nodes, sizeof(int64_t));
+    d.rows = malloc((size_t)block * (size_t)n_words * sizeof(uint64_t));
+    seen = calloc((size_t)k + 1, sizeof(uint64_t));
+    if (!d.sides || !d.start || !d.end || !d.rows || !seen || !make_work(&work, b)) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    memset(INTS(SUMS_OUT) + first * MOMENTS, 0, (size_t)((last - first) * MOMENTS) * sizeof(int64_t));
+    occurring(&work, b[ROWS].view.buf, n_rows, k, seen);
+    make_sides(&work, b, seen, d.sides);
+    for (int64_t start = 0; start < n_rows; start += block) {
+        descend_numbered(&work, b, &d, first, last, keep, start, n_rows - start < block ? n_rows - start : block);
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_None;
+    Py_INCREF(result);
+done:
+    free(seen);
+    free(d.sides);
+    free(d.start);
+    free(d.end);
+    free(d.rows);
+    free_work(&work);
+    release(b, N_AMOUNTS_DESCENDED);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"pack", pack, METH_VARARGS, "Coded columns as packed rows."},
     {"select", select_sample, METH_VARARGS, "The packed rows of a sample."},
@@ -883,6 +1041,7 @@ static PyMethodDef methods[] = {
     {"count", count, METH_VARARGS, "Counts per code and cell of many nodes and attributes."},
     {"count_amounts", count_amounts, METH_VARARGS, "People, sums and sums of squares per code of many nodes and attributes."},
     {"descend", descend, METH_VARARGS, "Counts per cell of the people at the leaves of trees."},
+    {"descend_amounts", descend_amounts, METH_VARARGS, "Sums of amounts at the leaves of trees, and rows of each."},
     {"use_vectors", use_vectors, METH_VARARGS, "Which instructions are used; for tests."},
     {"sum_amounts", sum_amounts, METH_VARARGS, "People, sums and sums of squares of nodes."},
     {"visit", visit, METH_VARARGS, "Parts nodes, and counts, tests and cuts their attributes."},

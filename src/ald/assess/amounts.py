@@ -21,6 +21,7 @@ from ald.assess.contrast import Contrast
 from ald.assess.robust import Robust, compare_amounts_robustly
 from ald.data.amounts import Unit
 from ald.data.coded import AuditData, number_values
+from ald.groups.membership import FewRows
 from ald.statistics.means import Contrasts, MeanDifference, Side, contrasts, welch
 from ald.statistics.ranks import compare_ranks
 from ald.statistics.score import beyond_log_p
@@ -107,12 +108,13 @@ def by_sums(
     threshold: float,
     compare: Callable[[int], Contrast],
     rows_of: Callable[[int], IntArray] | None,
+    known: FewRows | None = None,
 ) -> tuple[Contrasts, FloatArray, FloatArray, tuple[str, ...]]:
     """The differences of many groups of independent people, log p, the statistics, and the tests that they are of.
 
     inside, outside: people, sum, and both words of the sum of squares, [groups, 4]. Groups that need another test than
     t are left to `compare`, or to shuffles of everyone where `rows_of` says who is in a group, and all others are those
-    it is compared with.
+    it is compared with. known: the rows of some groups.
     """
     assert data.design.amounts is not None
     assert data.unit is not None
@@ -127,14 +129,38 @@ def by_sums(
         values, stratum = data.design.amounts / data.unit.per_one, np.zeros(len(data.cells), np.int64)
         least, few = np.minimum(inside[:, 0], outside[:, 0]), dominated(values, data.counts, stratum)
         other = np.full(len(least), True) if few else least < limit_of_t(values, data.counts, stratum)
-        shuffles = None if few or rows_of is None else Shuffles(np.repeat(values, data.counts))
-        for i in np.flatnonzero(~np.isnan(log_p) & other).tolist():
-            if shuffles is not None and rows_of is not None:
-                log_p[i], tests[i] = _shuffled_log_p(shuffles, rows_of(i), data, side), "permutation t"
-                continue
+        asked = np.flatnonzero(~np.isnan(log_p) & other)
+        if not few and rows_of is not None:
+            shuffles = Shuffles(np.repeat(values, data.counts))
+            log_p[asked] = _shuffled_log_ps(shuffles, asked, rows_of, known, data, side)
+            for i in asked.tolist():
+                tests[i] = "permutation t"
+            asked = asked[:0]
+        for i in asked.tolist():
             one = compare(i)
             log_p[i], statistic[i], tests[i] = one.log_p[0], one.statistic[0], one.test
     return found, log_p, statistic, tuple(tests)
+
+
+def _shuffled_log_ps(
+    shuffles: Shuffles,
+    asked: IntArray,
+    rows_of: Callable[[int], IntArray],
+    known: FewRows | None,
+    data: AuditData,
+    side: int,
+) -> FloatArray:
+    """Of some groups: those as large as others whose rows are known are tested together with them."""
+    out = np.empty(len(asked))
+    lengths = np.zeros(len(asked), np.int64) if known is None or not data.one_each else known.lengths[asked]
+    lengths[2 * lengths > len(data.counts)] = 0
+    for k in np.unique(lengths).tolist():
+        own = np.flatnonzero(lengths == k)
+        if k and known is not None:
+            out[own] = shuffles.log_ps_of(k, known.together(asked[own], k), side)
+        else:
+            out[own] = [_shuffled_log_p(shuffles, rows_of(i), data, side) for i in asked[own].tolist()]
+    return out
 
 
 def _shuffled_log_p(shuffles: Shuffles, rows: IntArray, data: AuditData, side: int) -> float:

@@ -5,10 +5,9 @@ This module receives D2 and criteria. It never receives D1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,7 +17,7 @@ from ald.assess.amounts import Asked, by_sums, contrast_of_amounts, small_side
 from ald.assess.contrast import Contrast, contrast
 from ald.assess.threshold import several_rates_log_p
 from ald.data.coded import AuditData
-from ald.groups.membership import Leaves, count_members, member_mask, membership_strata
+from ald.groups.membership import FewRows, Leaves, count_members, member_mask, membership_strata
 from ald.groups.tree import CodedCriterion
 from ald.notions import Mean, Notion, Rate, RateCounter
 from ald.statistics.basics import adjust, chi2_2x2, combine_bonferroni, combine_fisher, directed_log_p
@@ -348,7 +347,7 @@ def _assess_amounts(
     data: AuditData,
     notion: Notion,
     terms: Terms,
-    known: Mapping[int, IntArray] = MappingProxyType({}),
+    known: FewRows | None = None,
 ) -> Assessment:
     """As `assess`, of amounts of independent people, from the sums of every group's. known: the rows of some groups."""
 
@@ -358,7 +357,7 @@ def _assess_amounts(
         return contrast_of_amounts(member, outside, none, data, side, threshold=terms.threshold)
 
     def rows_of(i: int) -> IntArray:
-        return known[i] if i in known else np.flatnonzero(member_mask(criteria[i], data))
+        return known[i] if known is not None and known.lengths[i] else np.flatnonzero(member_mask(criteria[i], data))
 
     shuffled = None if terms.reference == "group" else rows_of
     mean, everyone = notion.rates[0], data.cell_counts()
@@ -368,7 +367,7 @@ def _assess_amounts(
         assert data.design.reference is not None
         reference = data.with_counts(np.where(data.design.reference, data.counts, 0))
         outside = reference.cell_counts() - count_members(criteria, reference.ledger)
-    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare, shuffled)
+    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare, shuffled, known)
     rate_in, rate_out = (mean.value(table[:, 1], table[:, 0])[None] for table in (inside, outside))
     scale = np.ones_like(rate_in)
     if terms.reference == "all":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -16,11 +17,14 @@ from ald.data import packing
 from ald.data.coded import Attribute, AuditData, number_values, weighted_bincount
 from ald.data.joint import joint_tables
 from ald.groups.tree import CodedCondition, CodedCriterion, Forest
+from ald.notions import AMOUNT_CELLS
 
 _WORTH_A_THREAD = 1_000_000
 # Rows that go down a tree together.
 _ROWS_AT_ONCE = 1 << 15
 _ROWS_PER_LEAF = 128
+# The same of rows that are numbered on their way.
+_NUMBERED_AT_ONCE = 1 << 16
 # Memberships that are put together before patterns are numbered: numbers of rows times so many bits fit 63.
 _BITS_AT_ONCE = 24
 
@@ -99,6 +103,35 @@ class Members:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class FewRows:
+    """The rows of groups that have few: those of group i are rows[place[i], :lengths[i]], in any order.
+
+    lengths: 0 where nothing is known of a group.
+    """
+
+    place: IntArray
+    lengths: IntArray
+    rows: AnyArray
+
+    @classmethod
+    def of(cls, groups: Sequence[IntArray | tuple[()]]) -> FewRows:
+        """From the rows of every group."""
+        lengths = np.array([len(rows) for rows in groups], dtype=np.int64)
+        table = np.zeros((len(groups), int(lengths.max(initial=0))), np.uint32)
+        for i in np.flatnonzero(lengths).tolist():
+            table[i, : lengths[i]] = groups[i]
+        return cls(place=np.arange(len(groups)), lengths=lengths, rows=table)
+
+    def __getitem__(self, group: int) -> IntArray:
+        """The rows of a group, ascending."""
+        return np.sort(self.rows[self.place[group], : self.lengths[group]]).astype(np.int64)
+
+    def together(self, groups: IntArray, n: int) -> IntArray:
+        """Those of groups of n rows each, [groups, n]."""
+        return np.sort(self.rows[self.place[groups], :n], axis=1).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Leaves:
     """Criteria that are paths to leaves of a forest: everyone is sent down its trees instead of held against each.
 
@@ -125,12 +158,16 @@ class Leaves:
         )  # fmt: skip
         return np.asarray(out[self.at])
 
-    def sums(self, data: AuditData, keep: float, threads: int = 1) -> tuple[IntArray, dict[int, IntArray]]:
+    def sums(self, data: AuditData, keep: float, threads: int = 1) -> tuple[IntArray, FewRows]:
         """Of amounts what `count` is of people, and the rows of every leaf with fewer people than `keep`."""
         assert data.design.amounts is not None
         forest = self.forest
         sizes = np.array([attribute.size + 1 for attribute in data.attributes], dtype=np.int64)
         tables_at, tables = self._tables(sizes)
+        if packing.available(data) and (data.one_each or int(data.counts.min()) > 0):
+            out, used, rows = _add_up_leaves(data, forest, (tables_at, tables), max(ceil(keep) - 1, 0), threads)
+            place, few = np.cumsum(forest.is_leaf) - 1, np.where(forest.is_leaf & (out[:, 0] < keep), used, 0)
+            return np.asarray(out[self.at]), FewRows(place=place[self.at], lengths=few[self.at], rows=rows)
         added = moments(data.design.amounts) * data.counts[:, None]
         out = np.zeros((forest.n_nodes, added.shape[1]), dtype=np.int64)
         small: dict[int, IntArray] = {}
@@ -145,7 +182,7 @@ class Leaves:
             small.update({node: rows for node, rows in leaves if out[node, 0] < keep})
 
         in_threads(descend, np.flatnonzero(forest.parent < 0).tolist(), threads)
-        return np.asarray(out[self.at]), {i: small[node] for i, node in enumerate(self.at.tolist()) if node in small}
+        return np.asarray(out[self.at]), FewRows.of([small.get(node, ()) for node in self.at.tolist()])
 
     def everywhere(self, data: AuditData, threads: int = 1) -> IntArray:
         """People at every node of the forest, by packed rows: [nodes, cells]."""
@@ -200,6 +237,33 @@ def _count_leaves(
 
     pieces = in_threads(count, kernels.chunks(work, threads, packing.WORTH_A_THREAD), threads)
     return np.asarray(np.sum([np.zeros((forest.n_nodes, data.n_cells), np.int64), *pieces], axis=0))
+
+
+def _add_up_leaves(
+    data: AuditData, forest: Forest, tables: tuple[IntArray, ByteArray], most: int, threads: int
+) -> tuple[IntArray, IntArray, AnyArray]:
+    """What amounts add up to at the leaves of trees, [nodes, 4], how many rows are there, and up to `most` rows of each
+    leaf, [leaves, most].
+    """
+    packed = packing.PackedRows.of(data, threads)
+    layout, words = packed.layout, packed.words
+    layout.with_people(words, data.counts)
+    fields = layout.fields(np.array([each.size for each in data.attributes], dtype=np.int64))
+    n_leaves, is_leaf = int(np.count_nonzero(forest.is_leaf)), forest.is_leaf
+    kept_at = np.where(is_leaf, (np.cumsum(is_leaf) - 1) * most, 0)
+    out, used = np.empty((forest.n_nodes, len(AMOUNT_CELLS)), np.int64), np.empty(forest.n_nodes, np.int64)
+    rows = np.empty((n_leaves, most), np.uint32)
+    roots = np.append(np.flatnonzero(forest.parent < 0), forest.n_nodes)
+    nodes = forest.parent, forest.attribute, forest.left, forest.right, forest.cut
+    arrays = (*fields, words, *nodes, *tables, kept_at, out, used, rows)
+
+    def add(trees: slice) -> None:
+        first, last = int(roots[trees.start]), int(roots[trees.stop])
+        packing.kernel().descend_amounts(layout.shape, first, last, _NUMBERED_AT_ONCE, most, arrays)
+
+    work = np.full(len(roots) - 1, len(words), dtype=np.int64)
+    in_threads(add, kernels.chunks(work, threads, packing.WORTH_A_THREAD), threads)
+    return out, used, rows
 
 
 class NodeMembers(Members):

@@ -131,9 +131,11 @@ def t_log_sf(t: FloatArray, df: FloatArray) -> FloatArray:
     # positive terms only and does not underflow in log space.
     x, a = df / (df + t * t), df / 2.0
     with np.errstate(divide="ignore", under="ignore"):
-        direct = np.log(special.betainc(a, 0.5, x))
+        two_sided = np.log(special.betainc(a, 0.5, x))
+        tiny = ~(two_sided > -600.0)
+        a, x = a[tiny], x[tiny]
         series = a * np.log(x) - np.log(a) - special.betaln(a, 0.5) + np.log(special.hyp2f1(a, 0.5, a + 1.0, x))
-    two_sided = np.where(direct > -600.0, direct, series)
+    two_sided[tiny] = series
     out[finite] = np.where(t >= 0, two_sided - LOG_2, log1m_exp(two_sided - LOG_2))
     return np.minimum(out, 0.0)
 

@@ -126,5 +126,6 @@ def beyond_log_p(
     with np.errstate(divide="ignore", invalid="ignore"):
         if side:
             return t_log_sf((side * difference - threshold) / error, df)
-        near, far = (np.abs(difference) - threshold) / error, (np.abs(difference) + threshold) / error
-        return np.minimum(np.logaddexp(t_log_sf(near, df), t_log_sf(far, df)), 0.0)
+        near = t_log_sf((np.abs(difference) - threshold) / error, df)
+        far = t_log_sf((np.abs(difference) + threshold) / error, df) if threshold else near
+        return np.minimum(np.logaddexp(near, far), 0.0)

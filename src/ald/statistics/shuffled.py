@@ -40,7 +40,7 @@ class Shuffles:
     def __init__(self, values: FloatArray) -> None:
         self._n = len(values)
         self._people = _People(values)
-        self._shuffled: dict[tuple[int, int], FloatArray] = {}
+        self._shuffled: dict[tuple[int, int, int], FloatArray] = {}
 
     def log_p(self, inside: BoolArray, side: int = 0) -> float:
         """log p of no difference between those inside and all others; NaN if undefined."""
@@ -50,26 +50,33 @@ class Shuffles:
 
     def log_p_of(self, k: int, drawn: IntArray, side: int = 0) -> float:
         """The same of k people; drawn: the places of these, or of all others if these are fewer."""
-        log_p = float("nan")
-        if not 0 < k < self._n:
-            return log_p
-        (own,) = _towards(self._t(k, [drawn[None]]), side).tolist()
-        for times in (_FIRST, SHUFFLES):
-            log_p = _share(own, _towards(self._among(k, times), side))
-            if not log_p < log(_LARGE):
-                break
-        return log_p
+        return float(self.log_ps_of(k, drawn[None], side)[0])
 
-    def _t(self, k: int, chosen: list[IntArray]) -> FloatArray:
-        both = self._people.sides(chosen, swapped=2 * k > self._n)
+    def log_ps_of(self, k: int, drawn: IntArray, side: int = 0) -> FloatArray:
+        """The same of several groups of k people, [groups, people]."""
+        out = np.full(len(drawn), np.nan)
+        if not 0 < k < self._n:
+            return out
+        own = _towards(self._t(k, drawn), side)
+        left = np.arange(len(drawn))
+        for times in (_FIRST, SHUFFLES):
+            out[left] = _shares(own[left], self._among(k, times, side), times)
+            left = left[out[left] < log(_LARGE)]
+            if len(left) == 0:
+                break
+        return out
+
+    def _t(self, k: int, chosen: IntArray) -> FloatArray:
+        both = self._people.sides([chosen], swapped=2 * k > self._n)
         return _t([Side(**{name: getattr(each, name)[:, None] for name in _COLUMNS}) for each in both])
 
-    def _among(self, k: int, times: int) -> FloatArray:
-        """t of so many choices of k members."""
-        if (k, times) not in self._shuffled:
+    def _among(self, k: int, times: int, side: int) -> FloatArray:
+        """t of so many choices of k members, ascending, without those that are undefined."""
+        if (k, times, side) not in self._shuffled:
             rng = np.random.default_rng([self._n, k])
-            self._shuffled[k, times] = self._t(k, [draws(self._n, min(k, self._n - k), times, rng)])
-        return self._shuffled[k, times]
+            t = _towards(self._t(k, draws(self._n, min(k, self._n - k), times, rng)), side)
+            self._shuffled[k, times, side] = np.sort(t[~np.isnan(t)])
+        return self._shuffled[k, times, side]
 
 
 def _log_p(inside: BoolArray, values: FloatArray, stratum: IntArray, n_strata: int, side: int, times: int) -> float:
@@ -91,7 +98,7 @@ def _log_p(inside: BoolArray, values: FloatArray, stratum: IntArray, n_strata: i
         for i in (0, 1)
     ]
     t = _towards(_t(both), side)
-    return _share(float(t[0]), t[1:])
+    return float(_shares(t[:1], np.sort(t[1:][~np.isnan(t[1:])]), times)[0])
 
 
 _COLUMNS = ("people", "total", "spread")
@@ -108,10 +115,13 @@ def _towards(t: FloatArray, side: int) -> FloatArray:
     return side * t if side else np.abs(t)
 
 
-def _share(own: float, shuffled: FloatArray) -> float:
-    """log of the share of statistics that are as large, the own one among them."""
-    as_far = np.count_nonzero(shuffled >= own - _TIE * abs(own))
-    return float("nan") if own != own else log((as_far + 1) / (len(shuffled) + 1))
+def _shares(own: FloatArray, shuffled: FloatArray, times: int) -> FloatArray:
+    """log of the share of statistics that are as large, the own one among them. shuffled: of so many times those that
+    are defined, ascending.
+    """
+    as_far = len(shuffled) - np.searchsorted(shuffled, own - _TIE * np.abs(own))
+    logs = [log((n + 1) / (times + 1)) for n in as_far.tolist()]
+    return np.where(np.isnan(own), np.nan, logs)
 
 
 class _People:
@@ -148,6 +158,12 @@ def draws(n: int, k: int, times: int, rng: np.random.Generator) -> IntArray:
     left = np.arange(times)
     while len(left):
         drawn = rng.integers(0, n, (len(left), width))
+        if k * k < n:
+            # Hardly anyone is drawn twice among the first k.
+            ascending = np.sort(drawn[:, :k], axis=1)
+            differ = (ascending[:, 1:] != ascending[:, :-1]).all(axis=1)
+            out[left[differ]] = drawn[differ, :k]
+            left, drawn = left[~differ], drawn[~differ]
         order = np.argsort(drawn, axis=1, kind="stable")
         ascending = np.take_along_axis(drawn, order, axis=1)
         again = np.zeros(drawn.shape, bool)
