@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -164,3 +165,106 @@ def test_an_unknown_option_is_refused_with_the_nearest() -> None:
         ald.audit_model(model, table, y, atributes=["income"])
     with pytest.raises(SettingError, match="no option 'outcome'"):
         ald.audit_model(model, table, y, outcome="income")
+
+
+def wages(n: int = 1200) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
+    """What a model of wages sees, the wage, and what it never sees: women earn less."""
+    rng = np.random.default_rng(6)
+    features = pd.DataFrame({"years": rng.integers(0, 40, n), "school": rng.integers(8, 18, n)})
+    hidden = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "region": rng.choice(["north", "south"], n)})
+    wage = 2000 + 20 * features["years"] + 50 * features["school"] - 300 * (hidden["sex"] == "f")
+    return features, (wage + rng.normal(0, 300, n)).round(2).rename("wage (EUR)"), hidden
+
+
+@pytest.mark.parametrize("notion", [None, "residual", "absolute error", "squared error"])
+def test_errors_of_a_model_of_numbers_are_audited_as_amounts(notion: str | None) -> None:
+    """The audit is that of a column with what was true less what was predicted, or a loss, in the unit of y."""
+    table, y, hidden = wages()
+    model = LinearRegression().fit(table, y)
+    off = y - model.predict(table)
+    name, error = {
+        "absolute error": ("absolute error of wage (EUR)", off.abs()),
+        "squared error": ("squared error of wage", off**2),
+    }.get(notion or "", ("residual of wage (EUR)", off))
+    expected = ald.audit(table.join(hidden).assign(**{name: error}), outcome=name, seed=3)
+    found = ald.audit_model(model, table, y, sensitive_features=hidden, notion=notion, seed=3)
+    assert found.to_json() == expected.to_json()
+    if notion is None:
+        assert str(found.groups[0].criterion) == "sex = f"
+
+
+@pytest.mark.parametrize("has_cluster", [False, True])
+def test_numbers_are_predicted_out_of_fold(has_cluster: bool) -> None:
+    """Residuals of people whom the model has not seen; the rows of a person share a fold."""
+    table, y, hidden = wages()
+    hidden["person"] = np.arange(len(y)) // 2
+    groups = hidden["person"] if has_cluster else None
+    cv = GroupKFold(4) if has_cluster else KFold(4)
+    off = y - cross_val_predict(LinearRegression(), table, y, cv=cv, groups=groups)
+    options: dict[str, Any] = {"cluster": "person"} if has_cluster else {"exclude": "person"}
+    data = table.join(hidden).assign(**{"residual of wage (EUR)": off})
+    expected = ald.audit(data, outcome="residual of wage (EUR)", **options)
+    found = ald.audit_model(LinearRegression(), table, y, sensitive_features=hidden, cv=4, **options)
+    assert found.to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize("notion", ["calibration", "Brier score", "log loss", "mean score"])
+def test_probabilities_are_audited_as_scores(notion: str) -> None:
+    """The audit is that of the table with the probability of the second class, or the favourable one, as a score."""
+    table, y, hidden = people()
+    words = y.map({0: "no", 1: "yes"})
+    model = LogisticRegression().fit(table, words)
+    for favourable, column in (("yes", 1), ("no", 0)):
+        data = table.join(hidden).assign(repaid=words)
+        data["predicted probability"] = model.predict_proba(table)[:, column]
+        asked: dict[str, Any] = {"favourable": favourable, "notion": notion}
+        asked = asked if notion != "mean score" else {"notion": notion, "favourable": favourable}
+        expected = ald.audit(data, score="predicted probability", truth="repaid", **asked)
+        found = ald.audit_model(model, table, words, sensitive_features=hidden, **asked)
+        assert found.to_json() == expected.to_json()
+
+
+def test_a_model_that_does_not_say_what_it_is_predicts_numbers_that_y_never_has() -> None:
+    """Any object with predict may predict numbers; whole classes stay classes."""
+    table, y, hidden = wages()
+
+    class Rule:
+        def predict(self, table: pd.DataFrame) -> Any:
+            return 2000.5 + 20 * table["years"]
+
+    found = ald.audit_model(Rule(), table, y, sensitive_features=hidden)
+    assert found.config.outcomes == ("residual of wage (EUR)",)
+
+    class Stars:
+        def predict(self, table: pd.DataFrame) -> Any:
+            return 1 + table["years"] % 3
+
+    stars = (1 + (table["years"] + (y > 3000)) % 3).rename("stars")
+    classes = ald.audit_model(Stars(), table, stars, sensitive_features=hidden, notion="accuracy")
+    assert classes.config.classes == ("1", "2", "3")
+
+
+def test_what_does_not_go_together_is_refused_by_name() -> None:
+    """Notions of numbers, of probabilities and of classes each need a model that has them; errors say what helps."""
+    table, y, hidden = wages()
+    truth = (y > 3000).astype(int)
+    line, logistic = LinearRegression().fit(table, y), LogisticRegression(max_iter=2000).fit(table, truth)
+    for model, of, options, message in (
+        (line, y, {"notion": "calibration"}, "LinearRegression predicts numbers, and 'calibration' is not about these"),
+        (line, y, {"notion": "accuracy"}, "notion is one of 'residual', 'absolute error', 'squared error'"),
+        (line, y, {"notion": ["residual", "squared error"]}, "notion is one of 'residual'"),
+        (line, truth, {}, "favourable='>= 0.5' cuts both"),
+        (line, y, {"notion": "residual", "cutoff": 0.4}, "a cutoff makes yes and no of probabilities"),
+        (logistic, truth, {"notion": "residual"}, "predicts classes. Of its probabilities 'calibration'"),
+        (logistic, truth, {"notion": "calibration", "cutoff": 0.4}, "a cutoff makes yes and no"),
+        (LinearSVC().fit(table, truth), truth, {"notion": "calibration"}, "LinearSVC has no predict_proba"),
+    ):
+        with pytest.raises((InputError, SettingError), match=re.escape(message)):
+            ald.audit_model(model, table, of, sensitive_features=hidden, **options)
+    three = pd.cut(y, 3, labels=["a", "b", "c"]).astype(str)
+    model = LogisticRegression(max_iter=2000).fit(table, three)
+    with pytest.raises(SettingError, match="has 3 classes: say whose probability is audited, such as favourable='a'"):
+        ald.audit_model(model, table, three, notion="calibration")
+    assert ald.audit_model(model, table, three, notion="calibration", favourable="b").config.score is not None
+    cut = ald.audit_model(line, table, y, sensitive_features=hidden, favourable=">= 3000")
+    assert cut.config.prediction == "prediction"

@@ -119,7 +119,7 @@ def amount_asked(table: Table, roles: Roles) -> Mean | None:
     assert values is not None
     check_size(f"outcome {name!r}", values)
     unit = Unit.of(values)
-    what, written = _parse_unit(name)
+    what, written = parse_unit(name)
     return Mean(
         "mean",
         f"mean {what}",
@@ -142,10 +142,10 @@ def check_size(who: str, values: FloatArray) -> None:
         )
 
 
-def _parse_unit(name: str) -> tuple[str, str]:
+def parse_unit(name: str) -> tuple[str, str]:
     """What a column holds, and the unit behind it in brackets, if there is one.
 
-    >>> _parse_unit("wage (EUR)"), _parse_unit("waiting [days]"), _parse_unit("wage")
+    >>> parse_unit("wage (EUR)"), parse_unit("waiting [days]"), parse_unit("wage")
     (('wage', 'EUR'), ('waiting', 'days'), ('wage', ''))
     """
     found = _UNIT.fullmatch(name)

@@ -37,7 +37,7 @@ def gap_points(value: float) -> str:
 
 
 def percent(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.1%}"
+    return "undefined" if value is None else f"{value:.1%}".replace("-0.0%", "0.0%")
 
 
 def plain(value: float | None, digits: int = 3) -> str:
