@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,18 +16,15 @@ from ald.auditing import audit, audit_with
 from ald.data.asked import parse_unit
 from ald.data.columns import as_word
 from ald.data.inputs.people import People, people_of, rows_of
+from ald.data.scores import PER_ROW
 from ald.errors import InputError, SettingError, nearest, needed_extra
-from ald.notions import Mean, Notion, get_notion
+from ald.notions import SCORE_NOTIONS, Mean, Notion, get_notion
 from ald.options.objects import options_of
 from ald.results.audit import Audit
 
 CUTOFF = 0.5
-# What is asked of a model that predicts numbers, person by person, of the truth and the prediction.
-ERRORS: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
-    "residual": lambda truth, predicted: truth - predicted,
-    "absolute error": lambda truth, predicted: np.abs(truth - predicted),
-    "squared error": lambda truth, predicted: (truth - predicted) ** 2,
-}
+# What is asked of a model that predicts numbers.
+ERRORS = tuple(name for name, notion in SCORE_NOTIONS.items() if cast(Mean, notion.rates[0]).of_number)
 _PROBABILITY = "predicted probability"
 # A number that is cut into yes and no.
 _COMPARISONS = (">", "<")
@@ -148,7 +145,7 @@ def _is_of_score(notion: Any) -> bool:
     if not isinstance(notion, (str, Notion)) or notion in ERRORS:
         return False
     rate = get_notion(notion).rates[0]
-    return isinstance(rate, Mean) and rate.of_score
+    return isinstance(rate, Mean) and rate.of_score and not rate.of_number
 
 
 def _numbers(values: Any) -> FloatArray | None:
@@ -203,7 +200,7 @@ def _errors(model: _Model, notion: Any) -> tuple[str, FloatArray]:
         )
     what = parse_unit(str(getattr(model.truth, "name", None) or "y"))
     unit = f" ({what[1]})" if what[1] and notion != "squared error" else ""
-    return f"{notion} of {what[0]}{unit}", ERRORS[notion](truth, predicted)
+    return f"{notion} of {what[0]}{unit}", PER_ROW[notion.replace(" ", "_")](predicted, truth)
 
 
 def _probabilities(model: _Model) -> AnyArray:

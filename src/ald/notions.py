@@ -90,8 +90,9 @@ class Rate:
             return np.asarray(hits / base, dtype=float)
 
 
-# Means of a score that are of the truth, too.
-_OF_TRUTH = ("calibration", "brier", "log_loss")
+# Means of a score that are of the truth, too: of yes or no, or of a number that was predicted.
+_OF_CHANCE = ("calibration", "brier", "log_loss")
+_OF_NUMBER = ("residual", "absolute_error", "squared_error")
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,17 @@ class Mean(Rate):
 
     @property
     def needs_truth(self) -> bool:
-        return self.key in _OF_TRUTH
+        return self.key in _OF_CHANCE or self.of_number
+
+    @property
+    def of_number(self) -> bool:
+        """Whether what is true is a number, which was predicted."""
+        return self.key in _OF_NUMBER
 
     @property
     def of_score(self) -> bool:
         """Whether this is a mean of something that a score says."""
-        return self.key == "score" or self.key in _OF_TRUTH
+        return self.key == "score" or self.needs_truth
 
     @property
     def has_ratio(self) -> bool:
@@ -363,6 +369,21 @@ SCORE_NOTIONS = {
         ),
         Notion("Brier score", (Mean("brier", "Brier score", better="lower"),), "equal mean squared errors of scores"),
         Notion("log loss", (Mean("log_loss", "log loss", better="lower"),), "equal mean log losses of scores"),
+        Notion(
+            "residual",
+            (Mean("residual", "mean residual", better="lower"),),
+            "predicted numbers that are as right on average: the mean of truth minus prediction is equal",
+        ),
+        Notion(
+            "absolute error",
+            (Mean("absolute_error", "mean absolute error", better="lower"),),
+            "equal mean absolute errors of predicted numbers",
+        ),
+        Notion(
+            "squared error",
+            (Mean("squared_error", "mean squared error", better="lower"),),
+            "equal mean squared errors of predicted numbers",
+        ),
     )
 }
 

@@ -15,6 +15,7 @@ import ald
 from ald.cli.main import cli
 from ald.comparison import comparing
 from ald.comparison.instability_tree import paired_response
+from ald.data.inputs.sources import load
 from ald.data.prepare import Roles
 from ald.datasets import load_adult
 from ald.groups.tree import CodedCondition
@@ -120,7 +121,7 @@ def test_every_number_is_a_direct_count() -> None:
     """If all people are the tested ones, sizes, rates, gaps and changes are exactly those that one counts."""
     columns = models(3000, 5)
     roles = Roles(prediction="old", truth="y")
-    people, _ = comparing._pair(ald.source(columns), roles, "new")
+    people, _ = comparing._pair(load(columns), roles, "new")
     notion = ald.NOTIONS["equalized odds"]
     criteria = [(CodedCondition(0, 0, 0, (0,)),), (CodedCondition(1, 5, 30),)]
     found, _ = comparing._assess_groups(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
@@ -181,7 +182,7 @@ def test_missing_values_are_left_out() -> None:
         ({"predictions": ["old", "nwe"]}, "Did you mean 'new'"),
         ({"predictions": ["old", "new"], "notion": "predictive parity"}, "not over the same people"),
         ({"predictions": ["old", "new"], "level": 2}, "level must be"),
-        ({"predictions": ["old", "age"]}, "must have two"),
+        ({"predictions": ["old", "age"]}, "predictions 'age' are numbers with more than two values"),
     ],
 )
 def test_wrong_settings(options: Any, message: str) -> None:
@@ -280,9 +281,7 @@ def test_intervals_of_small_groups() -> None:
     moved, held, rng = (0.05, 0.0), [], np.random.default_rng(5)
     criteria, notion = [(CodedCondition(0, 0, 0, (0,)),)], ald.NOTIONS["statistical parity"]
     for _ in range(60):
-        people, _ = comparing._pair(
-            ald.source(scores(400, 0.05, moved, rng)), Roles(prediction="old", truth="y"), "new"
-        )
+        people, _ = comparing._pair(load(scores(400, 0.05, moved, rng)), Roles(prediction="old", truth="y"), "new")
         found, _ = comparing._assess_groups(criteria, people, notion, paired_response(notion.rates), 0.05, "bh")
         for group in found:
             low, high = group.rates[0].interval
@@ -330,7 +329,7 @@ def test_complements_among_people_without_a_value() -> None:
 def test_leaves_of_those_who_do_not_count() -> None:
     """Two leaves that hold everyone who counts for the rate are one finding, whatever other leaves there are."""
     columns = models(6000, 4)
-    people, _ = comparing._pair(ald.source(columns), Roles(prediction="old", truth="y"), "new")
+    people, _ = comparing._pair(load(columns), Roles(prediction="old", truth="y"), "new")
     response = paired_response(ald.NOTIONS["predictive equality"].rates)
     at = [attribute.name for attribute in people.attributes].index("sex")
     women, men = (CodedCondition(at, 0, 0, (0,)),), (CodedCondition(at, 0, 0, (1,)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ald.comparison.conditional_tree import Response, associate, best_split, grow_tree
+from ald.comparison.conditional_tree import CellResponse, associate, best_split, grow_tree
 from ald.notions import FNR, FPR, SELECTION, RateCounter
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.growth import grow
@@ -16,10 +16,10 @@ from tests.golden_data import case_data, cases, document, is_numeric, number
 from tests.tables import decisions, people
 
 
-def outcomes(rates: RateCounter, n_cells: int) -> Response:
+def outcomes(rates: RateCounter, n_cells: int) -> CellResponse:
     """The response "is a hit" of every rate, among those who count for it."""
     one = np.eye(n_cells, dtype=np.int64)
-    return Response(base=rates.base(one) > 0, value=rates.hit(one).astype(float))
+    return CellResponse(base=rates.base(one) > 0, value=rates.hit(one).astype(float))
 
 
 @pytest.mark.parametrize("bonferroni", [True, False])
@@ -83,7 +83,7 @@ def test_tests_agree_with_the_reference_software() -> None:
     assert checked > 50
 
 
-DIFFERENCE = Response(base=np.ones((1, 3), dtype=bool), value=np.array([[-1.0, 0.0, 1.0]]))
+DIFFERENCE = CellResponse(base=np.ones((1, 3), dtype=bool), value=np.array([[-1.0, 0.0, 1.0]]))
 
 
 def test_three_valued_response_against_permutations() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ald
-from ald.comparison.conditional_tree import Response
+from ald.comparison.conditional_tree import CellResponse
 from ald.comparison.instability_tree import paired_response, where_difference_changes
 from ald.data.coded import AuditData, encode
 from ald.data.inputs.sources import load
@@ -57,7 +57,7 @@ def test_root_test_is_a_direct_computation() -> None:
 def test_response_is_the_difference_of_hits(rate: ald.Rate) -> None:
     """Everyone's response is the second classifier's hit less the first's, among those who count."""
     response = paired_response((rate,))
-    assert isinstance(response, Response)
+    assert isinstance(response, CellResponse)
     for cell, (truth, first, second) in enumerate(product((0, 1), repeat=3)):
         in_base = 2 * truth + first in rate.base_cells
         assert response.base[0, cell] == in_base

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics
 
@@ -97,3 +98,57 @@ def test_scores_of_another_range_have_a_mean() -> None:
     assert "a mean score of 5" in str(credit)
     chance = ald.audit(data, score="p", exclude=["credit", "y"], search="none", named_groups="sex = f")
     assert "points" in str(chance)
+
+
+@pytest.mark.parametrize("notion", ["residual", "absolute error", "squared error"])
+def test_errors_of_predicted_numbers_are_audited_as_amounts(notion: str) -> None:
+    """The audit of a prediction and a truth that are numbers has the numbers of one of the errors as an outcome."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"sex": rng.choice(["f", "m"], 2000), "age": rng.integers(18, 70, 2000)})
+    data["said"] = (3000 + rng.normal(0, 200, 2000)).round(2)
+    data["wage (EUR)"] = (data["said"] + rng.normal(0, 300, 2000) - 250 * (data["sex"] == "f")).round(2)
+    off = data["wage (EUR)"] - data["said"]
+    error = {"residual": off, "absolute error": off.abs(), "squared error": off**2}[notion].round(6)
+    asked: dict[str, Any] = {"search": "none", "named_groups": ["sex = f", "age > 40"]}
+    found = ald.audit(data, score="said", truth="wage (EUR)", notion=notion, **asked)
+    plain = ald.audit(data[["sex", "age"]].assign(error=error), outcome="error", **asked)
+    for one, other in zip(found.named_groups, plain.named_groups, strict=True):
+        assert one.psi == pytest.approx(other.psi)
+        assert one.interval == pytest.approx(other.interval)
+        assert one.p_value == pytest.approx(other.p_value)
+    text = str(found)
+    assert f"mean {notion} of wage" in text
+    assert ("EUR" in found.report().headline) == (notion != "squared error")
+    assert ald.Audit.from_json(found.to_json()).to_json() == found.to_json()
+
+
+def test_errors_of_predicted_numbers_have_a_direction() -> None:
+    """Predictions that are too low are to people's disadvantage where more is good for them, and the reverse."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"sex": rng.choice(["f", "m"], 3000), "age": rng.integers(18, 70, 3000)})
+    data["said"] = rng.normal(3000, 200, 3000).round(1)
+    data["wage"] = (data["said"] + rng.normal(0, 300, 3000) + 300 * (data["sex"] == "f")).round(1)
+    asked: dict[str, Any] = {"score": "said", "truth": "wage", "notion": "residual", "direction": "disadvantaged"}
+    for favourable, group in (("higher", "sex = f"), ("lower", "sex = m")):
+        found = ald.audit(data, favourable=favourable, **asked)
+        assert str(found.groups[0].criterion) == group
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"score": "p", "truth": "y", "notion": "residual"}, "truth 'y' has two values"),
+        ({"score": "age", "truth": "q", "notion": "residual", "favourable": "3"}, "'higher' or 'lower', whichever"),
+        ({"score": "age", "truth": "sex", "notion": "residual"}, "truth 'sex' has two values"),
+        ({"score": "sex", "truth": "q", "notion": "residual"}, "score 'sex' must be a column of numbers"),
+        ({"score": "age", "truth": "q"}, "say notion='residual'"),
+        ({"score": "age", "truth": "q", "notion": "residual", "direction": "advantaged"}, "whether a higher score is"),
+    ],
+)
+def test_what_cannot_be_asked_of_predicted_numbers(options: dict[str, Any], said: str) -> None:
+    """The error says what is missing or wrong."""
+    rng = np.random.default_rng(6)
+    data = {"sex": rng.choice(["f", "m"], 400), "age": rng.integers(18, 70, 400), "p": rng.random(400)}
+    data |= {"y": rng.integers(0, 2, 400), "q": rng.normal(size=400)}
+    with pytest.raises((SettingError, ColumnError), match=said):
+        ald.audit(data, **options)

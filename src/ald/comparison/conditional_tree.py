@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
+from ald._core.exact import WORD
 from ald._core.segments import TIE
 from ald.data.coded import AuditData
 from ald.groups.building import ForestBuilder
@@ -25,12 +27,43 @@ from ald.statistics.basics import NOISE, chi2_log_sf, log1m_exp
 _ENUMERATED = 10
 
 
+class Response(Protocol):
+    """What the tree explains, from counts whose last axis is the cell."""
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone."""
+
+    def sums(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """People, sum and sum of squares per part of the response (last axis)."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Response:
-    """What the tree explains: per part (first axis) and cell whether people of the cell count, and their value."""
+class MeanResponse:
+    """An amount, of which people, sum and both words of the sum of squares are counted; the largest is about 1."""
+
+    largest: int
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone has an amount."""
+        return np.asarray(counts[..., 0])
+
+    def sums(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """People, sum and sum of squares."""
+        n, total, high, low = np.moveaxis(counts, -1, 0)
+        square = (high * 2.0**WORD + low) / float(self.largest) ** 2
+        return n[..., None], total[..., None] / self.largest, square[..., None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResponse:
+    """Per part (first axis) and cell whether people of the cell count, and their value."""
 
     base: BoolArray
     value: FloatArray
+
+    def people(self, counts: IntArray) -> IntArray:
+        """Everyone, whether they count or not."""
+        return np.asarray(counts.sum(axis=-1))
 
     def sums(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """People, sum and sum of squares per part from counts whose last axis is the cell."""
@@ -91,7 +124,7 @@ def associate(table: IntArray, scores: FloatArray | None, response: Response) ->
 def best_split(table: IntArray, ordered: bool, response: Response, min_bucket: int) -> tuple[float, BoolArray] | None:
     """The admissible split with the largest statistic, and which values (rows of the table) go left; None without."""
     people, sums, squares = response.sums(table.astype(float))
-    size = table.sum(axis=1)
+    size = response.people(table)
     present = np.flatnonzero(size)
     total, whole, square = people.sum(axis=0), sums.sum(axis=0), squares.sum(axis=0)
     best: tuple[float, BoolArray] | None = None
@@ -140,7 +173,7 @@ class _Tree:
     def grow(self, rows: IntArray, parent: int) -> None:
         counts = np.bincount(self.data.cells[rows], weights=self.data.counts[rows], minlength=self.data.n_cells)
         at = self.builder.node(0, parent, counts.astype(np.int64).tolist())
-        n = int(counts.sum())
+        n = int(self.response.people(counts.astype(np.int64)))
         if n < self.rules.minsplit:
             return
         tables = [self._table(rows, a) for a in range(len(self.data.attributes))]

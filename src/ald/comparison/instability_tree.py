@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ald.comparison.conditional_tree import Response, grow_tree
+from ald.comparison.conditional_tree import CellResponse, MeanResponse, grow_tree
 from ald.data.coded import AuditData
 from ald.errors import SettingError
 from ald.groups.tree import Forest
@@ -20,7 +20,7 @@ from ald.notions import CELLS, Rate
 from ald.search.forest.rules import GrowthRules
 
 
-def paired_response(rates: tuple[Rate, ...]) -> Response:
+def paired_response(rates: tuple[Rate, ...]) -> CellResponse:
     """Per rate and paired cell: who counts for it, and the second classifier's hit less the first's.
 
     Cells of two classifiers on the same people: 4 * truth + 2 * first prediction + second prediction.
@@ -37,9 +37,16 @@ def paired_response(rates: tuple[Rate, ...]) -> Response:
             )
         base[r] = in_base[one]
         value[r] = in_hits[other].astype(float) - in_hits[one]
-    return Response(base=base, value=value)
+    return CellResponse(base=base, value=value)
 
 
 def where_difference_changes(data: AuditData, rates: tuple[Rate, ...], *, alpha: float = 0.1) -> Forest:
     """The original: the tree of paired cells that splits where the difference of the classifiers' rates changes."""
     return grow_tree(data, paired_response(rates), GrowthRules(alpha=alpha, bonferroni=True))
+
+
+def where_mean_changes(data: AuditData, *, alpha: float = 0.1) -> Forest:
+    """The same of amounts: the tree that splits where the mean of what the second model changes differs."""
+    assert data.design.amounts is not None
+    largest = int(np.abs(data.design.amounts).max(initial=1))
+    return grow_tree(data.ledger, MeanResponse(largest=largest), GrowthRules(alpha=alpha, bonferroni=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ald._core.arrays import AnyArray, BoolArray, IntArray
+from ald._core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from ald.data import checks
 from ald.data.amounts import Unit
 from ald.data.arrangement import cluster_numbers, mark_rows, own_halves, row_weights
@@ -32,6 +32,7 @@ from ald.data.identifiers import (
 from ald.data.outcomes import (
     OutcomeSummary,
     against_note,
+    amount_summary,
     confusion_cells,
     known_outcomes,
     outcome_summaries,
@@ -139,6 +140,7 @@ def prepare(
     look_at_order: bool = False,
     mean: Mean | None = None,
     classes: tuple[str, ...] = (),
+    beside: FloatArray | None = None,
 ) -> Prepared:
     """Coded audit data of the table. `cell_names` are those of 2 cells (an outcome) or 4 (prediction and truth).
 
@@ -147,6 +149,8 @@ def prepare(
 
     half: 0 for rows of the search and 1 for those of the assessment, where these were given as two data sets.
     reference, named: groups in words, which become marks of the rows. search: False if only these are tested.
+    beside: a number of every row that stays with it, in place of a score. None of the rows may then be left out for
+    want of an outcome.
     look_at_order: warn of what the order of the rows says; an audit does not depend on it.
     """
     check_rows(table)
@@ -157,6 +161,7 @@ def prepare(
     counts, weights, kept = row_weights(table, roles)
     if kept is not None:
         table, half = table.take(kept), None if half is None else half[kept]
+        beside = None if beside is None else beside[kept]
     total = table.n_rows if counts is None else int(counts.sum())
     ordered = look_at_order and counts is None and known is None
     if classes:
@@ -178,10 +183,11 @@ def prepare(
     people = np.ones(table.n_rows, np.int64) if counts is None else counts
     factors = [attribute_of(table[name]) for name in roles.given]
     clusters = cluster_numbers(table, roles, people)
-    scores, truths = (None, None) if roles.score is None else scores_of(table, roles)
+    of_number = mean is not None and mean.of_number
+    scores, truths = (None, None) if roles.score is None or of_number else scores_of(table, roles)
     design = Design(
         amounts=None if mean is None else _amounts(table, roles, mean),
-        scores=scores,
+        scores=scores if beside is None else beside,
         truths=truths,
         factors=tuple(codes for _, codes in factors),
         clusters=clusters,
@@ -217,7 +223,9 @@ def prepare(
     cell_counts = data.cell_counts()
     summary = DataSummary(
         rows=total,
-        outcomes=outcome_summaries(table, roles, classes),
+        outcomes=(amount_summary(table[roles.outcomes[0]]),)
+        if mean is not None and roles.outcomes
+        else outcome_summaries(table, roles, classes),
         cells={name: int(n) for name, n in zip(cell_names, cell_counts, strict=True)},
         attributes=tuple(summarise(column, counts) for column in columns),
         left_out=tuple(left_out),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ald.report.model import Report
 
 _NUMBER = (COMPUTED, NoneType)
+_TEXT = (str, NoneType)
 _CHANGED = {
     "criterion": str,
     "conditions": [{"attribute": str, "kind": str}],
@@ -62,7 +63,7 @@ COMPARISON: dict[str, Any] = {
     "kind": str,
     "second": str,
     "notions": NOTIONS,
-    "config": {**CONFIG, "prediction": str, "truth": str},
+    "config": {**CONFIG, "prediction": _TEXT, "truth": str},
     "data": {**DATA, **HALVES},
     "confidence": SHARE,
     "overall": {"*": [_NUMBER]},
@@ -75,9 +76,9 @@ COMPARISON: dict[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RateChange:
-    """A rate of both models inside and outside a group; the gap is inside minus outside, the change its difference.
+    """A rate, or a mean, of both models inside and outside a group; the gap is inside minus outside.
 
-    interval: the changes that the score test does not reject.
+    interval: the changes that the score test, or Welch's t, does not reject.
     """
 
     rate: str
@@ -164,8 +165,8 @@ class ChangedGroup:
 class Comparison(Reported):
     """The result: groups whose gap changed significantly, all groups tested, and the models' overall rates.
 
-    config, data_summary: what was asked, with the first model as the prediction, and what was compared. second: the
-    column of the second model. overall: each rate of the first and the second model among everyone.
+    config, data_summary: what was asked, with the first model as the prediction or score, and what was compared.
+    second: the column of the second model. overall: each rate of the first and the second model among everyone.
     confidence: of the intervals, which allows for the significant groups having been picked from those tested.
     n_significant: how many of the tested groups are significant, listed or not. hidden: how many tested groups are not
     shown, because fewer than `min_group_size` people are in them or outside them; corrections count them.
@@ -190,7 +191,7 @@ class Comparison(Reported):
     @property
     def first(self) -> str:
         """The column of the first model."""
-        return str(self.config.prediction)
+        return str(self.config.score or self.config.prediction)
 
     @property
     def truth(self) -> str:

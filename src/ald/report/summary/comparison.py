@@ -18,7 +18,8 @@ from ald.report.summary.sections import say_fingerprint, tabulate_attributes, ta
 from ald.report.summary.sentences import LIMITATION
 from ald.report.summary.settings import tabulate_some, tabulate_versions, trace
 from ald.report.summary.table import gap, name, number, text_and_numbers, word
-from ald.report.words import confidence, count, evidence, format_signed, interval, list_words, p_value, percent
+from ald.report.units import Points, Units, units_of_notion
+from ald.report.words import confidence, count, evidence, format_signed, list_words, p_value, percent
 from ald.results.comparison import ChangedGroup, Comparison, RateChange
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def summarise_comparison(found: Comparison, identity: Identity) -> Report:
     )
 
 
+def _units(found: Comparison) -> Units:
+    """How gaps are written: a comparison asks for rates, or for one mean."""
+    return units_of_notion(found.notion)
+
+
 def _from_to(found: Comparison) -> str:
     return f"{quote(found.first)} to {quote(found.second)}"
 
@@ -79,14 +85,18 @@ def _headline(found: Comparison) -> str:
             f"No group's gap changes significantly when {quote(found.first)} is replaced by {quote(found.second)} "
             f"({found.notion.name})."
         )
-    first = found.groups[0]
-    gaps = [(_rate(found, rate).name, *map(format_signed, (rate.gap_first, rate.gap_second))) for rate in first.rates]
-    moved = [(what, before, after) for what, before, after in gaps if before != after] or gaps
-    said = [f"{what} from {before} to {after} points" for what, before, after in moved]
+    first, units = found.groups[0], _units(found)
+    gaps = [(_rate(found, rate).name, units.signed(rate.gap_first), rate.gap_second) for rate in first.rates]
+    moved = [(what, before, after) for what, before, after in gaps if before != units.signed(after)] or gaps
+    said = [f"{what} from {before} to {_with_unit(after, units)}" for what, before, after in moved]
     return sentence(
         f"when {quote(found.first)} is replaced by {quote(found.second)}, the gap of people with "
         f"{group_words(first.criterion)} changes: {list_words(said)}"
     )
+
+
+def _with_unit(value: float, units: Units) -> str:
+    return f"{format_signed(value)} points" if isinstance(units, Points) else units.gap_words(value)
 
 
 def _rate(found: Comparison, change: RateChange) -> Rate:
@@ -94,13 +104,17 @@ def _rate(found: Comparison, change: RateChange) -> Rate:
 
 
 def _lead(found: Comparison) -> tuple[str, ...]:
+    units = _units(found)
     gap = "A gap is a group's rate minus that of everyone else, in percentage points."
+    if found.config.mean is not None:
+        mean, where = found.config.mean.name, "in percentage points" if isinstance(units, Points) else units.gaps_in
+        gap = f"A gap is a group's {mean} minus that of everyone else, {where}."
     if not found.groups:
         return (f"{gap} What both models do to the same person is not taken for two persons.",)
     first = found.groups[0]
     by = [
-        f"by {format_signed(rate.change)} points ({confidence(found.confidence)} interval {interval(rate.interval)}) "
-        f"in {_rate(found, rate).name}"
+        f"by {_with_unit(rate.change, units)} ({confidence(found.confidence)} interval "
+        f"{units.interval(rate.interval)}) in {_rate(found, rate).name}"
         for rate in first.rates
     ]
     return (
@@ -134,6 +148,8 @@ def _footnote(found: Comparison) -> str:
     how = f"Intervals of the change have {confidence(found.confidence)} confidence"
     if found.n_significant < found.n_tested:
         how += f", which allows for {found.n_significant} of {found.n_tested} tested groups being significant"
+    if found.config.mean is not None:
+        return f"{how}. They are those of Welch's t."
     if len(found.notion.rates) == 1:
         return f"{how}. They hold the changes that the score test does not reject."
     return f"{how}, all rates of a group together. Those of single rates can hold 0 where the rates together do not."
@@ -167,7 +183,7 @@ def _tabulate(found: Comparison, groups: Sequence[ChangedGroup], caption: str) -
             name(group.criterion),
             number(group.size, f"{group.size:,}"),
             number(group.share, percent(group.share)),
-            *(entry for rate in group.rates for entry in _of_rate(rate, several=several)),
+            *(entry for rate in group.rates for entry in _of_rate(rate, _units(found), several=several)),
             number(group.log10_p_adjusted, p_value(group.log10_p_adjusted)),
         )
         for group in groups
@@ -175,12 +191,14 @@ def _tabulate(found: Comparison, groups: Sequence[ChangedGroup], caption: str) -
     return Grid(caption=caption, columns=tuple(heads), rows=rows)
 
 
-def _of_rate(rate: RateChange, *, several: bool) -> tuple[Entry, ...]:
+def _of_rate(rate: RateChange, units: Units, *, several: bool) -> tuple[Entry, ...]:
     """The gaps and the change; of several rates with the interval in one entry."""
-    gaps = Entry(text=f"{format_signed(rate.gap_first)} → {format_signed(rate.gap_second)}", value=100 * rate.gap_first)
+    text = f"{units.signed(rate.gap_first)} → {units.signed(rate.gap_second)}"
+    gaps = Entry(text=text, value=units.scale * rate.gap_first)
     if several:
-        return gaps, number(100 * rate.change, f"{format_signed(rate.change)} ({interval(rate.interval)})")
-    return gaps, gap(rate.change), word(interval(rate.interval))
+        change = f"{units.signed(rate.change)} ({units.interval(rate.interval)})"
+        return gaps, number(units.scale * rate.change, change)
+    return gaps, gap(rate.change, units), word(units.interval(rate.interval))
 
 
 def _record(found: Comparison, groups: Sequence[ChangedGroup]) -> Records:
@@ -212,27 +230,31 @@ def _record(found: Comparison, groups: Sequence[ChangedGroup]) -> Records:
         columns=tuple(Heading(key=key, header=header, is_number=key != "criterion") for key, header in columns),
         rows=rows,
         remarks=tuple((found.notion.name, None) for _ in groups),
+        decimals=getattr(_units(found), "decimals", None),
     )
 
 
 def _draw(found: Comparison) -> Charts:
     """From the first model's gap to the second's, for every listed group and rate."""
+    units = _units(found)
     charts = tuple(
         Chart(
             title=readable(group.criterion),
-            note=f"{_rate(found, rate).name}, change {format_signed(rate.change)} ({interval(rate.interval)})",
+            note=f"{_rate(found, rate).name}, change {units.signed(rate.change)} ({units.interval(rate.interval)})",
             spots=(Spot(label=found.first, value=rate.gap_first), Spot(label=found.second, value=rate.gap_second)),
         )
         for group in found.groups
         for rate in group.rates
     )
-    return Charts(title=f"Gaps in points, {_from_to(found)}", legend=_LEGEND, charts=charts, is_joined=True)
+    title = f"Gaps {units.gaps_in}, {_from_to(found)}"
+    return Charts(title=title, legend=_LEGEND, charts=charts, is_joined=True, units=units)
 
 
 def _overall(found: Comparison) -> Section:
-    """Each rate of both models among everyone who was kept for the tests."""
+    """Each rate of both models, or their mean, among everyone who was kept for the tests."""
+    units = _units(found)
     rows = tuple(
-        (word(rate.name), *(number(value, percent(value) if isfinite(value) else "undefined") for value in both))
+        (word(rate.name), *(number(value, units.level(value) if isfinite(value) else "undefined") for value in both))
         for rate in found.notion.rates
         for both in [found.overall[rate.key]]
     )
@@ -240,8 +262,8 @@ def _overall(found: Comparison) -> Section:
         key="overall",
         title="Everyone together",
         table=Grid(
-            caption="Rates of both models among all people kept for the tests",
-            columns=text_and_numbers("rate", quote(found.first), quote(found.second)),
+            caption=f"{units.noun.capitalize()}s of both models among all people kept for the tests",
+            columns=text_and_numbers(units.noun, quote(found.first), quote(found.second)),
             rows=rows,
         ),
     )
@@ -284,7 +306,7 @@ def _sections(found: Comparison) -> tuple[Section, ...]:
             table=tabulate_attributes(data, found.config),
         ),
         Section(key="left-out", title="Columns left out", table=tabulate_left_out(data)),
-        Section(key="method", title="Method", paragraphs=_METHOD),
+        Section(key="method", title="Method", paragraphs=_METHOD if found.config.mean is None else _METHOD_OF_MEANS),
         Section(
             key="settings",
             title="Settings",
@@ -314,4 +336,12 @@ _METHOD = (
     "contribution of each person to a rate differs from the first's. Its leaves are tested on the other half.",
     "The change of a gap is the mean of its members' own differences minus that of everyone else's. Test and interval "
     "are of this number: the score test of two independent samples of paired differences (Tango 1998).",
+)
+_METHOD_OF_MEANS = (
+    "The people are split at random into two halves. One is searched for groups in which the difference between the "
+    "models changes: a conditional inference tree (Chouldechova and G'Sell 2017), whose response is what each person "
+    "has more of under the second model than under the first. Its leaves are tested on the other half.",
+    "The change of a gap is the mean of its members' own differences minus that of everyone else's. The test is "
+    "Welch's t, a permutation test of it for few people or skew amounts, or the rank test where a few people hold most "
+    "of what changes.",
 )

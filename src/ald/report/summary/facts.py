@@ -92,6 +92,12 @@ def describe_outcomes(audit: Asked) -> str:
     if config.score is not None:
         found = audit.data_summary.outcome(config.score)
         said = "favourable" if config.favourable is not None else "positive"
+        if config.mean is not None and config.mean.of_number and config.truth is not None:
+            was = audit.data_summary.outcome(config.truth)
+            return (
+                f"Prediction: {found.name}, from {_short(found.negative)} to {_short(found.positive)}. Truth: "
+                f"{was.name}, from {_short(was.negative)} to {_short(was.positive)}. Compared by {config.mean.name}."
+            )
         truth = (
             "" if config.truth is None else f" Truth: {config.truth}, {said} value: {value_of(config.truth, audit)}."
         )
