@@ -190,7 +190,9 @@ def _without_few(column: ColumnLook, rows: int, least: int) -> ColumnLook:
 
 def _short(value: float, kind: str) -> str:
     """The end of a range, numbers with a few digits only."""
-    return f"{value:.6g}" if kind == "numeric" else format_bound(value, kind)
+    if kind != "numeric":
+        return format_bound(value, kind)
+    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _left_out(table: Table, guess: Guess | None) -> tuple[tuple[LeftOut, ...], dict[str, str]]:

@@ -61,6 +61,9 @@ def test_similar_levels_of_few_people_are_not_named() -> None:
     (warning,) = similar_levels([from_objects("sex", ["M"] * 12 + ["m", "F"])], lambda name: None)
     assert isinstance(warning, Note)
     assert "punctuation: 'M', one of fewer than 10 people." in warning.at_least(10)
+    (both,) = similar_levels([from_objects("sex", ["M"] * 3 + ["m", "F"])], lambda name: None)
+    assert isinstance(both, Note)
+    assert "punctuation: 2 of fewer than 10 people each." in both.at_least(10)
 
 
 def test_similar_levels_are_warned_of_in_an_audit() -> None:

@@ -56,6 +56,14 @@ def test_identifiers_that_repeat_often() -> None:
     assert [hint.split("'")[1] for hint in hints] == ["number", "name"]
 
 
+def test_a_single_value() -> None:
+    """A column of words with a value in one row only says so."""
+    columns = people() | {"note": ["x"] + [None] * (len(people()["y"]) - 1)}
+    assert told(ald.audit(columns, outcome="y", search=ald.Search(trees=1)))[0] == {
+        "note": "identifier-like (only one row has a value)"
+    }
+
+
 def test_near_identifiers() -> None:
     """A column of words whose values are in a few rows each, not equally many, is left out; numbers like it are not."""
     rng = np.random.default_rng(0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+import ald
 from ald import ColumnError, SettingError
 from ald.data.inputs.sources import load
 from ald.data.outcomes import MOST_OUTCOMES, against_note, confusion_cells, known_outcomes, outcome_summaries
@@ -92,7 +94,7 @@ def test_values_against_are_named() -> None:
     roles = Roles(outcome=("y", "z"), favourable={"y": "granted", "z": "yes"})
     found = outcome_summaries(table, roles)
     assert [(one.positive, one.negative) for one in found] == [("granted", "refused or withdrawn"), ("yes", "no")]
-    assert against_note(table, roles) == ["'y' has 3 values. Favourable: 'granted', against 'refused', 'withdrawn'"]
+    assert against_note(table, roles) == ["'y' has 3 values. Favourable: 'granted', against 'refused', 'withdrawn'."]
 
 
 def test_which_of_several_values() -> None:
@@ -119,3 +121,12 @@ def test_known_outcomes() -> None:
     assert known_outcomes(load({"y": [0, 1]}), ("y",)) == (None, [])
     with pytest.raises(ColumnError, match="no row has a value of 'y' and 'z'"):
         known_outcomes(load({"y": [1, None], "z": [None, 1]}), ("y", "z"))
+
+
+def test_dates_are_no_outcome() -> None:
+    """An outcome of many dates is refused without advice that does not work."""
+    columns = {"sex": ["F", "M"] * 40, "day": [date(2024, 1 + i % 3, 1 + i % 28) for i in range(80)]}
+    for favourable in (None, ">= 2024-02-01"):
+        with pytest.raises(ColumnError, match="An outcome cannot be a date") as raised:
+            ald.audit(columns, outcome="day", favourable=favourable)
+        assert ">=" not in str(raised.value)

@@ -32,6 +32,17 @@ def test_bounds_are_rounded() -> None:
     assert readable_condition(Interval("d", "date", 19000.0)) == "d > 2022-01-08"
 
 
+def test_rounded_bounds_keep_who_lies_on_them() -> None:
+    """Searches cut at values of the data: whoever has such a value is on the same side of the bound as it is shown."""
+    bound = 1799.3618758749983
+    assert readable_condition(Interval("x", "numeric", bound)) == "x > 1799.37"
+    assert readable_condition(Interval("x", "numeric", None, bound)) == "x <= 1799.37"
+    assert readable_condition(Interval("x", "numeric", bound, None, closed="left")) == "x >= 1799.36"
+    assert readable_condition(Interval("x", "numeric", None, bound, closed="left")) == "x < 1799.36"
+    assert readable_condition(Interval("x", "numeric", -0.0123456789)) == "x > -0.01234"
+    assert readable_condition(Interval("x", "numeric", 1.2345678e300)) == "x > 1.2345678e+300"
+
+
 def test_conditions_are_joined() -> None:
     """A criterion reads as its conditions do, and one without any as everyone."""
     criterion = Criterion([Levels("sex", "nominal", ("F",)), Interval("age", "numeric", 60.0)])

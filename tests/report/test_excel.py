@@ -72,9 +72,7 @@ def test_sections_come_back() -> None:
     ]
     seen = rows(workbook["What the audit could have seen"])[1:]
     (least,) = [row[1:] for row in seen]
-    assert least == [
-        pytest.approx(100 * entry.psi) if entry.psi is not None else "too few" for entry in audit.detectable
-    ]
+    assert least == [pytest.approx(100 * entry.psi) if entry.psi is not None else "none" for entry in audit.detectable]
     notes = rows(workbook["Notes"])[1:]
     assert notes == [[section.title, text] for section in sections for text in section.paragraphs]
     summary = [row[1] for row in rows(workbook["Summary"])]

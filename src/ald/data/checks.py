@@ -61,7 +61,11 @@ def similar_levels(columns: Iterable[Column], counts_of: Callable[[str], IntArra
 
 def _similar_note(name: str, group: Sequence[tuple[str, int]]) -> Note:
     def tell(people: Words) -> str:
-        shown = [repr(shorten(word)) if people(n) == f"{n:,}" else f"one of {people(n)} people" for word, n in group]
+        shown = [repr(shorten(word)) for word, n in group if people(n) == f"{n:,}"]
+        small = [n for _, n in group if people(n) != f"{n:,}"]
+        if small:
+            each = " each" if len(small) > 1 else ""
+            shown.append(f"{'one' if len(small) == 1 else len(small)} of {people(small[0])} people{each}")
         return (
             f"levels of {shorten(name)!r} differ only by case, space or punctuation: {', '.join(shown)}. "
             "If they mean the same, unify them before the audit."

@@ -83,6 +83,8 @@ def counts_rows(values: FloatArray | None, rows: int) -> bool:
 
 def words_reason(distinct: int, observed: int, *, about: bool = False) -> str:
     """Why a column of words is left out; `about`: their number was estimated."""
+    if observed == 1:
+        return "identifier-like (only one row has a value)"
     n = f"about {min(distinct, observed):,}" if about else f"{distinct:,}"
     return f"identifier-like ({n} different values in {observed:,} rows)"
 

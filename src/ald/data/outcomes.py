@@ -87,7 +87,7 @@ def against_note(table: Table, roles: Roles) -> list[str]:
     """What is said of outcomes with more than two values: one counts, against all others."""
     return [
         f"{found.name!r} has {table[found.name].n_codes:,} values. Favourable: {found.positive!r}, against "
-        f"{_list_words([word for word in table[found.name].words() if word != found.positive])}"
+        f"{_list_words([word for word in table[found.name].words() if word != found.positive])}."
         for found in outcome_summaries(table, roles)
         if table[found.name].n_codes > 2
     ]
@@ -221,6 +221,11 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
     similar = [group for group in checks.similar_words(words) if favourable is None or as_word(favourable) in group]
     hint = f" Note that {' and '.join(map(repr, similar[0]))} differ only in spelling." if similar else ""
     found = f"{role} {column.name!r} has {len(words):,} different values ({_show(column)})"
+    if column.kind in ("date", "datetime"):
+        raise ColumnError(
+            f"{found}; it must have two. An outcome cannot be a date: turn it into a yes/no column first, for example "
+            "by asking whether it is before some day."
+        )
     if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
         raise ColumnError(
             f"{found}; it must have two. Turn it into a yes/no column first, for example by asking whether it is above "

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from ald.errors import shorten
-from ald.groups.criterion import Condition, Criterion, Interval, format_bound, quote
+from ald.groups.criterion import CLOSED, Condition, Criterion, Interval, format_bound, quote
 
 # Sets of more levels are shortened to the first few.
 _MOST, _FIRST = 6, 3
+# Numbers of this size have no decimals.
+_WHOLE = 2.0**53
 # Characters of a level in a shortened set.
 _LENGTH = 40
 
@@ -42,11 +45,21 @@ def with_round_bounds(condition: Interval) -> Interval:
     """The condition with bounds of few decimals."""
     if condition.kind != "numeric":
         return condition
-    lower, upper = (None if bound is None else _round(bound) for bound in (condition.lower, condition.upper))
-    return condition if lower == upper and not condition.is_point else replace(condition, lower=lower, upper=upper)
+    if condition.is_point:
+        assert condition.lower is not None
+        point = _round(condition.lower, ROUND_HALF_EVEN)
+        return replace(condition, lower=point, upper=point)
+    has_lower, has_upper = CLOSED[condition.closed]
+    lower = None if condition.lower is None else _round(condition.lower, ROUND_FLOOR if has_lower else ROUND_CEILING)
+    upper = None if condition.upper is None else _round(condition.upper, ROUND_CEILING if has_upper else ROUND_FLOOR)
+    is_empty = lower is not None and upper is not None and lower >= upper
+    return condition if is_empty else replace(condition, lower=lower, upper=upper)
 
 
-def _round(bound: float) -> float:
-    if len(format_bound(bound, "numeric")) <= 8:
+def _round(bound: float, rounding: str) -> float:
+    """The bound with few decimals, rounded so that whoever has just this value stays on the same side of it."""
+    if len(format_bound(bound, "numeric")) <= 8 or abs(bound) >= _WHOLE:
         return bound
-    return round(bound, 2) if abs(bound) >= 10 else float(f"{bound:.4g}")
+    exact = Decimal(repr(bound))
+    last = Decimal("0.01") if abs(bound) >= 10 else Decimal(1).scaleb(exact.adjusted() - 3)
+    return float(exact.quantize(last, rounding))

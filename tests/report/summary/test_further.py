@@ -103,6 +103,9 @@ def test_of_many_the_first_are_shown() -> None:
     assert section.table is not None
     assert [row[0].value for row in section.table.rows] == [str(one.criterion) for one in audit.further(FURTHER)]
     assert section.paragraphs[1].startswith(f"{audit.n_further - FURTHER} more are among the candidates")
+    lines = [line for line in audit.report().facts if line.startswith("Significant and not listed: ")]
+    assert lines[-1] == f"Significant and not listed: {audit.n_further - 5} more; the JSON document has them."
+    assert len(lines) == 6
 
 
 def test_tables_say_how_many_are_significant() -> None:

@@ -104,6 +104,16 @@ def test_what_could_have_been_seen_is_in_points(berkeley: Audit) -> None:
         assert entry.text == f"{100 * found.psi:.1f}"
 
 
+def test_gaps_that_nobody_could_see_have_a_reason() -> None:
+    """Where even the largest possible gap is missed, the table says so, and what that means."""
+    rare = {"a": np.arange(80) % 2, "b": np.arange(80) % 7, "y": np.arange(80) < 6}
+    shown = show_power(ald.audit(rare, outcome="y"))
+    assert shown is not None
+    assert shown.table is not None
+    assert shown.table.rows[0][-1].text == "none"
+    assert shown.paragraphs[0].endswith("None: even the largest possible gap would usually be missed.")
+
+
 def test_without_a_search_there_is_nothing_beside() -> None:
     """Named groups alone have no attributes, and no power of a search."""
     audit = ald.audit(people(), outcome="y", search="none", named_groups="sex = F")

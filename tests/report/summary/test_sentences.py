@@ -131,3 +131,18 @@ def test_what_all_data_shows_beside_an_empty_list() -> None:
     assert verdict(audit).startswith(
         "The search found no significant disparity. On all data, however, people with sex = "
     )
+
+
+def test_nothing_is_called_adjusted_that_is_not() -> None:
+    """People with several rows are compared with everyone else: no unadjusted gap stands beside the same gap."""
+    columns: dict[str, Any] = dict(people(600)) | {"id": [i // 2 for i in range(600)]}
+    audit = ald.audit(columns, outcome="y", cluster="id", search="none", named_groups="sex = F")
+    assert "nadjusted gap" not in str(audit)
+    assert "nadjusted gap" not in audit.to_html()
+
+
+def test_large_amounts_are_written_out() -> None:
+    """The range of an outcome in millions has no exponent."""
+    columns: dict[str, Any] = dict(people(400)) | {"price": [95_000 + 3571 * i for i in range(400)]}
+    audit = ald.audit(columns, outcome="price", search="none", named_groups="sex = F")
+    assert "Outcome: price, a number from 95,000 to 1,519,829, compared" in str(audit)

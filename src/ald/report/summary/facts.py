@@ -71,8 +71,9 @@ def describe_data(audit: Audit) -> list[str]:
 
 
 def _short(number: str) -> str:
-    """A number in words with a few digits."""
-    return f"{float(number):,.6g}"
+    """A number in words with a few digits, without an exponent where it is not needed."""
+    value = float(number)
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
 
 
 def _asked_columns(config: AuditConfig) -> list[tuple[str, str]]:
@@ -274,9 +275,12 @@ def _bounds(finding: Finding, audit: Audit) -> str:
 
 def _list_further(audit: Audit) -> list[str]:
     """The first significant groups that are not listed, a line each."""
-    return [
+    shown = audit.further(_FURTHER)
+    lines = [
         f"Significant and not listed: {readable(one.criterion)}{question(one.notion, one.outcome, audit)}: "
         f"{size_words(one.psi, audit.notion_of(one))}{_bounds(one, audit)}, corrected "
         f"{everyone.p_adjusted_words(one)} ({one.size:,} {unit_of(audit)})."
-        for one in audit.further(_FURTHER)
+        for one in shown
     ]
+    left = audit.n_further - len(shown)
+    return [*lines, f"Significant and not listed: {left:,} more; the JSON document has them."] if left else lines

@@ -138,12 +138,14 @@ def show_power(audit: Audit) -> Section | None:
         Heading(key="question", header=f"{unit_of(audit)} in the group", is_number=False),
         *(Heading(key=f"{share}", header=f"{round(share * tested):,} ({share:.0%})") for share in shares),
     )
+    missed = any(found.get((*asked, share)) is None for asked in questions for share in shares)
     return Section(
         key="seen",
         title="What the audit could have seen",
         paragraphs=(
             f"How large a gap must be, {units_in(audit).gaps_in}, for the tests to find it in four of five cases, by "
-            "the size of the group. Smaller gaps may be there unseen.",
+            "the size of the group. Smaller gaps may be there unseen."
+            + (" None: even the largest possible gap would usually be missed." if missed else ""),
         ),
         table=Grid(caption="Smallest gap that would be found, by the size of the group", columns=heads, rows=rows),
     )
@@ -151,6 +153,6 @@ def show_power(audit: Audit) -> Section | None:
 
 def _least(psi: float | None, units: Units) -> Entry:
     if psi is None:
-        return word("too few")
+        return word("none")
     text = units.short(psi)
     return number(units.scale * psi, f"{float(text):.1f}" if isinstance(units, Points) else text)

@@ -185,8 +185,8 @@ def worse_for_whom(finding: Finding, audit: Audit) -> str:
 
 
 def crude(finding: Finding, notion: Notion) -> str:
-    """The difference from everyone else, comparable or not, after a space; empty where all are comparable."""
-    if finding.psi_crude is None or finding.psi is None:
+    """The difference from everyone else, comparable or not, after a space; empty where nothing is adjusted."""
+    if finding.psi_crude is None or finding.psi is None or finding.psi_crude == finding.psi:
         return ""
     text = f" Unadjusted gap: {size_words(finding.psi_crude, notion)}; adjusted: {size_words(finding.psi, notion)}."
     if len(notion.rates) == 1 and finding.psi_crude * finding.psi < 0:
@@ -251,7 +251,7 @@ def lead(audit: Audit) -> list[str]:
     if not n:
         return ["The warnings say why. This says nothing about whether there is a disparity."]
     if audit.mode.is_everyone:
-        return [*everyone.nothing_listed(audit), *could_have_seen(audit)]
+        return everyone.nothing_listed(audit)
     tested = f"{n:,} group{'' if n == 1 else 's'} proposed by the search {'was' if n == 1 else 'were'} tested"
     return [
         f"{tested}; none reached the level of {audit.config.level:g} after correction. That does not prove that there "

@@ -265,7 +265,12 @@ def _make_rate_field(
 
 def _crude(audit: Audit, finding: Finding) -> str:
     """The gap from everyone else, where psi is one among comparable people."""
-    return "" if finding.psi_crude is None else gap_of(finding.psi_crude, audit.notion_of(finding)).text
+    return gap_of(finding.psi_crude, audit.notion_of(finding)).text if _is_adjusted(finding) else ""
+
+
+def _is_adjusted(finding: Finding) -> bool:
+    """Whether psi is another one among comparable people."""
+    return finding.psi_crude is not None and finding.psi_crude != finding.psi
 
 
 def _say_claim(finding: Finding) -> str:
@@ -287,7 +292,7 @@ def _make_brief_fields(audit: Audit) -> list[Field]:
         fields.append(_make_text_field(f"{rate.key} in / out", functools.partial(_rate_text, rate)))
     fields.append(everything["psi"])
     fields.append(_make_text_field(f"{confidence_text(audit)} interval", functools.partial(_interval, audit)))
-    if any(finding.psi_crude is not None for finding in audit.groups):
+    if any(_is_adjusted(finding) for finding in audit.groups):
         fields.append(_make_text_field("unadjusted gap", functools.partial(_crude, audit)))
     if any(finding.is_combination for finding in audit.groups):
         fields.append(_make_text_field("listed for", _say_claim))

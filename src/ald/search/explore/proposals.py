@@ -87,12 +87,12 @@ def not_screened(data: AuditData) -> str:
         return (
             f"pairs were looked at among {pairs:,} of {n:,} attributes only, those that say most about the outcome by "
             "themselves, and triples not at all: what shows in other combinations alone may have been missed. Name "
-            "fewer attributes to have all their pairs looked at"
+            "fewer attributes to have all their pairs looked at."
         )
     if not triples_affordable(threes, rows):
         return (
             "triples of attributes were not looked at, for they are too many: what shows in three attributes together, "
-            "and in no two of them, may have been missed"
+            "and in no two of them, may have been missed."
         )
     return ""
 
