@@ -22,10 +22,10 @@ import numpy as np
 from ald._core.threads import available_threads
 from ald.data.coded import Attribute, AuditData
 from ald.data.columns import compact
-from ald.local import LocalHalves
 from ald.options import AuditConfig
 from ald.pipeline import assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
+from ald.rows.local import LocalHalves
 
 BASE = {"rows": 10**6, "attributes": 10, "values": 255, "trees": 25}
 CHANGES = {

@@ -30,12 +30,12 @@ import ald
 from ald.data.amounts import Unit
 from ald.data.coded import Attribute, AuditData
 from ald.data.design import Design
-from ald.local import LocalHalves
 from ald.notions import AMOUNT_CELLS, Mean
 from ald.options import AuditConfig
 from ald.pipeline import assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
 from ald.results.halving import Halving
+from ald.rows.local import LocalHalves
 from ald.search.forest.rules import SAMPLE_SHARE, GrowthRules
 
 THREADS = 2

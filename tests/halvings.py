@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ald.data.coded import AuditData
 from ald.data.strata import Factors
-from ald.local import LocalHalves
 from ald.options import AuditConfig
 from ald.pipeline import Halving, assess_groups, grow, rank_groups, seeds_of
 from ald.questions import questions
+from ald.rows.local import LocalHalves
 
 
 def one_halving(data: AuditData, config: AuditConfig, repeat: int = 0, given: Factors | None = None) -> Halving:

@@ -15,7 +15,7 @@ ELSEWHERE = {
     "_core/arrays.py": "_core/test_kernels.py",
     "_core/version.py": "test_docs.py",
     "remote/engines/protocols.py": "remote/engines/test_arrow.py",
-    "rows.py": "test_local.py",
+    "rows/protocols.py": "rows/test_local.py",
     # Equal to their compiled twins, bit by bit: one test for both.
     "_core/_numpy_kernel.py": "_core/test_kernels.py",
     "search/everyone/_numpy_lanes.py": "search/everyone/test_numpy_lanes.py",

@@ -36,7 +36,7 @@ from ald.results.everyone import (
 from ald.results.finding import Finding, Finer
 from ald.results.mode import Mode
 from ald.results.privacy import Hidden
-from ald.rows import Whole
+from ald.rows.protocols import Whole
 from ald.search.everyone.again import Again, found_again
 from ald.search.everyone.beyond import Together
 from ald.search.everyone.rounds import Taken

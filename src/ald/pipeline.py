@@ -32,7 +32,6 @@ from ald.groups.language import find_mentioned
 from ald.groups.rules import Candidates
 from ald.groups.tree import CodedCriterion, Forest
 from ald.groups.wording import readable
-from ald.local import LocalRows
 from ald.notions import Mean, RateCounter
 from ald.options import AuditConfig
 from ald.questions import Question, joint_cells, questions
@@ -47,7 +46,8 @@ from ald.results.listed import listed_in_d1
 from ald.results.mode import HALVES, NAMED, Mode
 from ald.results.privacy import check_named, hide_groups, hide_in_summary
 from ald.results.stability import p_any
-from ald.rows import D2View, Halves, Rows
+from ald.rows.local import LocalRows
+from ald.rows.protocols import D2View, Halves, Rows
 from ald.search.explore.scoring import smallest_group
 from ald.search.forest.rules import GrowthRules, minimum_rows
 from ald.search.pool import pool_note

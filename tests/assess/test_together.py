@@ -14,11 +14,11 @@ from ald.data.inputs.sources import load
 from ald.data.prepare import prepare
 from ald.data.roles import Roles
 from ald.groups.tree import CodedCondition, CodedCriterion
-from ald.local import LocalD2
 from ald.notions import CELLS, NOTIONS, OUTCOME_CELLS, Notion, get_notion
 from ald.options import AuditConfig
 from ald.results.audit import Audit
 from ald.results.claims import SCORE
+from ald.rows.local import LocalD2
 
 PARITY = get_notion("statistical parity")
 

@@ -53,7 +53,7 @@ from ald.results.finding import Finding
 from ald.results.gaps import Gaps, assess_gaps, count_parts
 from ald.results.halving import Halving, Overlaps
 from ald.results.listed import listed_details, listed_subjects
-from ald.rows import Whole
+from ald.rows.protocols import Whole
 from ald.search.explore.scoring import Aim
 from ald.search.forest.growth import grow
 from ald.search.forest.histograms import HistogramSplitter

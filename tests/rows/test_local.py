@@ -11,10 +11,10 @@ from ald.data.columns import compact
 from ald.data.roles import Roles
 from ald.groups.derived import Derived
 from ald.groups.rules import Candidates
-from ald.local import LocalHalves, LocalRows
 from ald.options import AuditConfig
 from ald.pipeline import arrange, read
 from ald.questions import questions
+from ald.rows.local import LocalHalves, LocalRows
 from tests.tables import people
 
 

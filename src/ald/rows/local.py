@@ -26,7 +26,7 @@ from ald.results.halving import Halving
 from ald.results.listed import listed_details
 from ald.results.named import assess_named
 from ald.results.stability import stability
-from ald.rows import Whole
+from ald.rows.protocols import Whole
 from ald.search.pool import pool_people, pool_share
 from ald.search.proposing import propose_groups
 

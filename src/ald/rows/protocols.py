@@ -1,4 +1,4 @@
-"""What the steps of an audit ask of the data, wherever its rows are: in memory (`ald.local`) or not (`ald.remote`)."""
+"""What the steps of an audit ask of the data: of rows in memory (`ald.rows.local`), or elsewhere (`ald.remote`)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Where rows are: what the steps of an audit ask of them, and those in memory, which answer themselves."""
