@@ -195,26 +195,17 @@ class Assessment:
     def concatenate(cls, parts: Sequence[Assessment]) -> Assessment:
         """The candidates of several assessments for one notion, one after the other, corrected together."""
         first = parts[0]
-
-        def columns(name: str) -> Any:
-            return np.concatenate([getattr(part, name) for part in parts], axis=-1)
-
-        log_p = columns("log_p")
+        names = ("rate_in", "rate_out", "null_error", "scale", "share", "psi", "psi_crude", "statistic", "exact",
+                 "log_p")  # fmt: skip
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names
+        }
         return replace(
             first,
+            **columns,
             inside=np.concatenate([part.inside for part in parts]),
             outside=np.concatenate([part.outside for part in parts]),
-            rate_in=columns("rate_in"),
-            rate_out=columns("rate_out"),
-            null_error=columns("null_error"),
-            scale=columns("scale"),
-            share=columns("share"),
-            psi=columns("psi"),
-            psi_crude=columns("psi_crude"),
-            statistic=columns("statistic"),
-            exact=columns("exact"),
-            log_p=log_p,
-            log_p_adjusted=adjust(log_p, first.terms.adjustment),
+            log_p_adjusted=adjust(columns["log_p"], first.terms.adjustment),
             test=tuple(test for part in parts for test in part.test),
             contrasts=tuple(found for part in parts for found in part.contrasts),
             why=tuple(why for part in parts for why in (part.why or ("",) * len(part))),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ald.statistics.basics import directed_log_p
 from ald.statistics.exact import exact_interval, exact_log_p, is_small, widen
 from ald.statistics.ranks import RankResult
 from ald.statistics.score import Tables
-from ald.statistics.stratified import SPREAD, cmh_terms, mantel_haenszel
+from ald.statistics.stratified import NO_VARIANCE, cmh_terms, mantel_haenszel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ def contrast(
     found = mantel_haenszel(counts_in, counts_out, rates)
     excess, variance = cmh_terms(counts_in, counts_in + counts_out, rates)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(variance > SPREAD, excess * excess / variance, np.nan)
+        statistic = np.where(variance > NO_VARIANCE, excess * excess / variance, np.nan)
     log_p = directed_log_p(statistic, excess, sides)
     test = "stratified chi2"
     hit, base = rates.hit(counts_in), rates.base(counts_in)
@@ -159,20 +159,11 @@ def _robust(
     found = compare_robustly(inside, outside, strata, data, rates)
     design = data.design
     kind = "clusters" if design.weights is None else "weights" if design.clusters is None else "clusters and weights"
-
-    def column(name: str) -> FloatArray:
-        return np.array([getattr(rate, name) for rate in found])
-
+    names = ("statistic", "inside", "outside", "everyone", "difference", "error", "null_error", "df")
+    columns: dict[str, Any] = {name: np.array([getattr(rate, name) for rate in found]) for name in names}
     return Contrast(
+        **columns,
         log_p=np.array([rate.log_p(side) for rate, side in zip(found, sides, strict=True)]),
-        statistic=column("statistic"),
-        inside=column("inside"),
-        outside=column("outside"),
-        everyone=column("everyone"),
-        difference=column("difference"),
-        error=column("error"),
-        null_error=column("null_error"),
-        df=column("df"),
         test=f"Rao-Scott for {kind}",
         parts=tuple(found),
     )

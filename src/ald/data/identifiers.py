@@ -109,6 +109,15 @@ def repeated_reason(found: Occurrences, *, is_number: bool) -> str:
     return words_reason(found.distinct, found.observed) if not is_number and found.nearly_identify else ""
 
 
+def judge_repeats(name: str, found: Occurrences, *, is_number: bool) -> tuple[str, str]:
+    """Why a column whose values repeat is left out, and what to do with it; each empty if there is nothing to say.
+
+    Columns that stay are judged once more, from their values; numbers from bins.
+    """
+    reason, hint = repeated_reason(found, is_number=is_number), cluster_hint(name, found, is_number=is_number)
+    return reason, hint if reason or is_number else ""
+
+
 def cluster_hint(name: str, found: Occurrences, *, is_number: bool) -> str:
     """What to do with a column that identifies people with several rows; empty if it does not look like one."""
     nearly = not is_number and found.nearly_identify and found.distinct <= IDENTIFIER_SHARE * found.observed

@@ -19,10 +19,9 @@ from ald.data.columns import MICROSECONDS_PER_DAY, Column, compact, from_numbers
 from ald.data.identifiers import (
     IDENTIFIER_SHARE,
     Occurrences,
-    cluster_hint,
+    judge_repeats,
     may_repeat,
     numbers_reason,
-    repeated_reason,
     words_reason,
 )
 from ald.data.inputs.bins import MOST_BINS, cut_note, free_bins, named_bounds
@@ -258,12 +257,9 @@ class _Counting:
                 elif is_number and distinct == shape.known == self.rows:
                     out[name] = numbers_reason(self.rows)
             if name not in out and may_repeat(about, shape.known):
-                found = self._occurrences(self.column[name])
-                reason = repeated_reason(found, is_number=is_number)
-                hint = cluster_hint(name, found, is_number=is_number)
+                reason, hint = judge_repeats(name, self._occurrences(self.column[name]), is_number=is_number)
                 out |= {name: reason} if reason else {}
-                # Columns that stay are judged once more, from their values; numbers from bins.
-                self.hints += [hint] if hint and (reason or is_number) and not self.reading.cluster else []
+                self.hints += [hint] if hint and not self.reading.cluster else []
         return out
 
     def _occurrences(self, column: str) -> Occurrences:

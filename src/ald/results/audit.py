@@ -207,12 +207,6 @@ class Audit(Reported):
 
         return reduced_to_dict(self, most)
 
-    def to_json(self) -> str:
-        """The whole audit as JSON. Same audit, same bytes."""
-        from ald.results.document import audit_to_json
-
-        return audit_to_json(self)
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Audit:
         """The audit that `to_json` wrote."""

@@ -25,13 +25,11 @@ from ald.results.document import (
     SCHEMA,
     read_config,
     read_data,
-    read_json,
+    read_document,
     what_was_asked,
-    whole_documents,
-    write_json,
 )
 from ald.results.reported import Reported
-from ald.results.shapes import COMPUTED, LOG, PEOPLE, SHARE, check_shape
+from ald.results.shapes import COMPUTED, LOG, PEOPLE, SHARE
 from ald.statistics.basics import round_reported
 
 if TYPE_CHECKING:
@@ -239,16 +237,10 @@ class Comparison(Reported):
             "tested": [group.to_dict() for group in self.tested],
         }
 
-    def to_json(self) -> str:
-        """The comparison as JSON. Same comparison, same bytes."""
-        return write_json(self.to_dict(), ("groups", "tested"))
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Comparison:
         """The comparison that `to_json` wrote."""
-        document = read_json(text, cls.KIND)
-        with whole_documents():
-            check_shape(document, COMPARISON)
+        with read_document(text, cls.KIND, COMPARISON) as document:
             _check_rates(document)
             return cls(
                 config=read_config(document),

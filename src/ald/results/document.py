@@ -27,7 +27,7 @@ from ald.results.gaps import Gaps
 from ald.results.ledger import LEDGER, Ledger
 from ald.results.mode import Mode
 from ald.results.privacy import Hidden
-from ald.results.shapes import ADDED, COMPUTED, LOG, PEOPLE, PLACE, SHARE, Within, check_shape
+from ald.results.shapes import ADDED, COMPUTED, LOG, PEOPLE, PLACE, SHARE, Shape, Within, check_shape
 
 if TYPE_CHECKING:
     from ald.results.audit import Audit
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 # Candidates in the document inside a page; a report of thousands would be megabytes.
 CANDIDATES = 200
-# The lists of findings.
+# The lists of findings; and the lists of groups, in documents of all kinds.
 _FINDINGS = ("giveaways", "groups", "named_groups", "candidates")
+_GROUPS = (*_FINDINGS, "tested", "watched")
 
 # What a document must hold, as far as it is read.
 _NUMBER = (COMPUTED, NoneType)
@@ -333,16 +334,11 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
-def audit_to_json(audit: Audit) -> str:
-    """One line per top-level entry and per group: readable, and the same bytes for the same audit."""
-    return write_json(audit_to_dict(audit), _FINDINGS)
-
-
-def write_json(document: dict[str, Any], listed: Sequence[str]) -> str:
-    """The document as text: one line per top-level entry, and per entry of those that are listed."""
+def write_json(document: dict[str, Any]) -> str:
+    """The document as text: one line per top-level entry, and one per group."""
     lines = []
     for key, value in document.items():
-        if key in listed and value:
+        if key in _GROUPS and value:
             lines.append(f"{_dump(key)}: {_dump_rows(value)}")
         elif key == "gaps" and value["rows"]:
             rest = [f"{_dump(name)}: {_dump(entry)}" for name, entry in value.items() if name != "rows"]
@@ -385,6 +381,15 @@ def _an(noun: str) -> str:
 
 
 @contextmanager
+def read_document(text: str | bytes, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
+    """The document of a kind that a text holds; whatever fails while it is read says that it is damaged."""
+    document = read_json(text, kind)
+    with whole_documents():
+        check_shape(document, shape)
+        yield document
+
+
+@contextmanager
 def whole_documents() -> Iterator[None]:
     """Whatever fails while a document is read says that the document is damaged."""
     try:
@@ -421,7 +426,7 @@ def read_data(data: dict[str, Any]) -> DataSummary:
 
 
 def audit_from_json(text: str | bytes) -> Audit:
-    """The inverse of `audit_to_json`."""
+    """The audit that `Audit.to_json` wrote."""
     from ald.results.audit import Audit
 
     document = read_json(text, None)

@@ -38,7 +38,9 @@ class Reported:
 
     def to_json(self) -> str:
         """The result as JSON. Same result, same bytes."""
-        raise NotImplementedError
+        from ald.results.document import write_json
+
+        return write_json(self.to_dict())
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.to_dict() == other.to_dict()

@@ -24,13 +24,11 @@ from ald.results.document import (
     SCHEMA,
     read_config,
     read_data,
-    read_json,
+    read_document,
     what_was_asked,
-    whole_documents,
-    write_json,
 )
 from ald.results.reported import Reported
-from ald.results.shapes import COMPUTED, LOG, PEOPLE, check_shape
+from ald.results.shapes import COMPUTED, LOG, PEOPLE
 from ald.statistics.basics import round_reported
 from ald.statistics.sequential import Change
 
@@ -251,16 +249,10 @@ class Watch(Reported):
             "watched": [one.to_dict() for one in self.watched],
         }
 
-    def to_json(self) -> str:
-        """The watch as JSON. Same watch, same bytes."""
-        return write_json(self.to_dict(), ("watched",))
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Watch:
         """The watch that `to_json` wrote."""
-        document = read_json(text, cls.KIND)
-        with whole_documents():
-            check_shape(document, WATCH)
+        with read_document(text, cls.KIND, WATCH) as document:
             _check_watched(document)
             config = read_config(document)
             return cls(

@@ -14,7 +14,7 @@ from ald._core.arrays import FloatArray, IntArray
 from ald.notions import RateCounter
 
 # A variance of no more than this is none: rounding errors of sums that are zero.
-SPREAD = 1e-12
+NO_VARIANCE = 1e-12
 
 
 def cmh_terms(inside: IntArray, totals: IntArray, rates: RateCounter) -> tuple[FloatArray, FloatArray]:
@@ -36,7 +36,7 @@ def cmh_statistics(inside: IntArray, totals: IntArray, rates: RateCounter) -> Fl
     """The statistic per rate (first axis) on 1 df, without continuity correction."""
     excess, variance = cmh_terms(inside, totals, rates)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(variance > SPREAD, excess * excess / variance, np.nan)
+        return np.where(variance > NO_VARIANCE, excess * excess / variance, np.nan)
 
 
 def residuals(counts: IntArray, totals: IntArray, rates: RateCounter) -> tuple[FloatArray, FloatArray]:

@@ -26,10 +26,7 @@ _LONGEST = 2**20
 
 @dataclass(eq=False)
 class Job:
-    """Work that was asked for: how far it is, and how it ended. Its results are files in its folder.
-
-    killed: the number of the signal that ended its process, if one did.
-    """
+    """Work that was asked for: how far it is, and how it ended. Its results are files in its folder."""
 
     kind: str
     task: Mapping[str, Any]
@@ -39,7 +36,6 @@ class Job:
     step: str = ""
     share: float = 0.0
     message: str = ""
-    killed: int = 0
     started: float | None = None
     seconds: float = 0.0
     process: asyncio.subprocess.Process | None = None
@@ -193,7 +189,6 @@ class Jobs:
                     break
         if not job.is_over:
             code = await process.wait()
-            job.killed = max(-code, 0)
             job.end("failed", _words_of_end(code, self.memory))
         process.stdin.close()
 

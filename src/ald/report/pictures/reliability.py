@@ -5,22 +5,15 @@ from __future__ import annotations
 from math import sqrt
 
 from ald.report.markup import Content, Markup
-from ald.report.svg import Axis, Picture, circle, line, path, picture, standalone, text
+from ald.report.svg import Axis, circle, line, path, picture, text
 from ald.results.reliability import Reliability, Side
 
 _LEFT, _RIGHT, _TOP, _FOOT, _HEIGHT = 52.0, 12.0, 10.0, 38.0, 260.0
 _LARGEST_DOT, _SMALLEST_DOT = 7.0, 2.0
-# The width of a picture by itself, in pixels.
-_WIDTH = 420.0
 RELIABILITY_KEY = (
     "Each dot is a band of scores with about a tenth of the people: its mean score against how often the truth holds. "
     "On the dashed line scores are right on average; above it they are too low. Blue: inside the group; grey: outside."
 )
-
-
-def plot_reliability(shown: Reliability) -> Picture:
-    """The picture as one of its own."""
-    return Picture(standalone(draw_reliability(shown, _WIDTH)))
 
 
 def draw_reliability(shown: Reliability, width: float) -> Markup:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from ald.notions import Rate
 from ald.report.markup import Content, Markup
-from ald.report.svg import Axis, Picture, horizontal, line, path, picture, round_ticks, standalone, text, vertical
+from ald.report.svg import Axis, horizontal, line, path, picture, round_ticks, text, vertical
 from ald.report.units import units_of
 from ald.results.spreads import Spread
 
 _LEFT, _RIGHT, _TOP, _ROW, _FOOT = 86.0, 14.0, 6.0, 26.0, 24.0
 # What the picture does not say.
 SPREAD_KEY = "The line holds nine of ten people, the bar the middle half of them, and the stroke is the median."
-# The width of a picture by itself, in pixels.
-_WIDTH = 620.0
-
-
-def plot_spread(spread: Spread, rate: Rate) -> Picture:
-    """The spread as a picture of its own."""
-    return Picture(standalone(draw_spread(spread, rate, _WIDTH)))
 
 
 def draw_spread(spread: Spread, rate: Rate, width: float) -> Markup:

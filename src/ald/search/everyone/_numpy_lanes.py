@@ -16,7 +16,7 @@ WORDS = 8
 LANES = 64 * WORDS
 _CHANCE = 16
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SPREAD = 1e-12
+_NO_VARIANCE = 1e-12
 
 
 def mixed(x: AnyArray) -> AnyArray:
@@ -213,7 +213,7 @@ def best_heads(
                     variance += weights[r, s] * (base * (sizes[r, s] - base))
                 d = hits[k - 1, :, r].astype(float) - mean[k - 1, :, r]
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    part = np.where(variance > _SPREAD, d * d / variance, 0.0)
+                    part = np.where(variance > _NO_VARIANCE, d * d / variance, 0.0)
                 x += np.where((sides[r] == 0) | (d * sides[r] > 0), part, 0.0)
                 opposite += np.where((sides[r] == 0) | (d * sides[r] < 0), part, 0.0)
             large = (members[k - 1] >= smallest) & (members[-1] - members[k - 1] >= smallest)

@@ -33,7 +33,7 @@ from ald.search.everyone.rounds import SHUFFLES, Chance, chance, part_of_round
 from ald.search.everyone.shuffles import LANES, redrawn
 from ald.search.explore.scoring import Aim
 from ald.statistics.basics import chi2_log_sf
-from ald.statistics.stratified import SPREAD
+from ald.statistics.stratified import NO_VARIANCE
 
 # Crossings of a combination that are looked at, missing values included.
 _MOST_CROSSINGS = 200
@@ -313,7 +313,7 @@ class Beyond:
         # The sum of (weight - mean of its stratum)^2 times the variance of outcomes.
         parts = weights**2 @ spread - 2.0 * means * (weights @ spread) + means**2 * spread.sum(axis=1)[:, None, :]
         variance = parts.sum(axis=2)
-        usable = variance > np.maximum(SPREAD, _NOTHING_LEFT * table.sum(axis=2))
+        usable = variance > np.maximum(NO_VARIANCE, _NOTHING_LEFT * table.sum(axis=2))
         scale = np.where(usable, 1.0 / np.where(usable, variance, 1.0), 0.0)
         return weights, -means if self.several else means[..., :0], scale
 
@@ -425,6 +425,6 @@ class Combinations:
         hit, base = (counts[:, best.crossings].astype(float) for counts in (counter.hit(table), counter.base(table)))
         excess = (hit - base * people.share[:, None]).sum(axis=-1)
         variance = (people.weight[:, None] * base * (people.size[:, None] - base)).sum(axis=-1)
-        statistic = np.where(variance > SPREAD, excess**2 / np.maximum(variance, SPREAD), 0.0).sum(axis=0)
+        statistic = np.where(variance > NO_VARIANCE, excess**2 / np.maximum(variance, NO_VARIANCE), 0.0).sum(axis=0)
         values = chi2_log_sf(statistic, np.asarray(len(hit))) + prices[best.crossings]
         return combined.criterion(part, int(best.crossings[np.argmin(values)]))

@@ -25,7 +25,7 @@ from ald.search.everyone.descriptions import Batch, Descriptions, Single
 from ald.search.everyone.layout import Layout
 from ald.search.everyone.shuffles import LANES
 from ald.statistics.basics import chi2_log_sf
-from ald.statistics.stratified import SPREAD
+from ald.statistics.stratified import NO_VARIANCE
 
 # A group whose membership correlates this much with that of one already taken tells the same finding.
 SAME = 0.6
@@ -118,7 +118,7 @@ class Round:
         base = np.moveaxis(bases[..., : self.rates], -1, 1).astype(float)
         expected = (base * self.layout.share).sum(axis=-1)
         variance = (self.layout.weight * (base * (self.layout.size - base))).sum(axis=-1)
-        scale = np.where(variance > SPREAD, 1.0 / np.where(variance > SPREAD, variance, 1.0), 0.0)
+        scale = np.where(variance > NO_VARIANCE, 1.0 / np.where(variance > NO_VARIANCE, variance, 1.0), 0.0)
         scale[~self._allowed(bases.sum(axis=-1))] = 0.0
         return expected, scale
 

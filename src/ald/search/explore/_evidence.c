@@ -10,8 +10,8 @@
 
 #define MOST_CELLS 65536
 #define MOST_RATES 64
-/* A variance of no more than this is none (ald.statistics.stratified.SPREAD). */
-#define SPREAD 1e-12
+/* A variance of no more than this is none (ald.statistics.stratified.NO_VARIANCE). */
+#define NO_VARIANCE 1e-12
 /* Bases from this on: products of two counts might overflow (ald._core.exact.cross_product). */
 #define LARGE ((int64_t)1 << 31)
 
@@ -82,7 +82,7 @@ within(const Terms *terms, const int64_t *inside, const int64_t *totals, const E
                 all->bases > 1 ? base * (all->bases - base) * all->hits * all->misses / all->scale : 0.0;
         }
         double excess = pairwise(terms->excess, strata), variance = pairwise(terms->variance, strata);
-        double part = variance > SPREAD ? excess * excess / variance : 0.0;
+        double part = variance > NO_VARIANCE ? excess * excess / variance : 0.0;
         if (terms->sides[r] != 0 && !(excess * terms->sides[r] > 0)) {
             part = 0.0;
         }

@@ -17,7 +17,7 @@ from ald._core.arrays import ByteArray, FloatArray, IntArray
 from ald._core.segments import few_sums
 from ald.notions import RateCounter
 from ald.search.forest.splitting import two_sample
-from ald.statistics.stratified import SPREAD, cmh_terms, combined_statistic
+from ald.statistics.stratified import NO_VARIANCE, cmh_terms, combined_statistic
 
 # Groups that NumPy looks at at a time: their arrays then stay in the processor's cache.
 _AT_ONCE = 1 << 14
@@ -122,7 +122,7 @@ class Yardstick:
         everyone = totals[..., 0, :] if len(totals[0]) == 1 else group + totals[..., 1, :] - inside[..., 1, :]
         excess, variance = cmh_terms(group, everyone, self.rates)
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(variance > SPREAD, excess * excess / variance, 0.0)
+            parts = np.where(variance > NO_VARIANCE, excess * excess / variance, 0.0)
         if self.direction:
             parts = np.where(excess * self.rates.signs[:, None] * self.direction > 0, parts, 0.0)
         return combined_statistic(parts, self.rates.disjoint) / self.effect
