@@ -23,10 +23,13 @@ from ald.errors import InputError, SettingError
 from ald.gate.policy import Accepted, Check
 from ald.gate.power import POWER, Power, simulate_power
 from ald.groups.criterion import Criterion
+from ald.groups.membership import correlation_of
 from ald.notions import Mean
 from ald.pipeline import read, run
 from ald.report.units import Points, units_of_notion
 from ald.results.audit import Audit
+from ald.results.finding import Finding
+from ald.results.gaps import Gap
 from ald.results.stability import EQUIVALENT
 
 Outcome = Literal["fail", "pass", "not enough evidence"]
@@ -216,23 +219,10 @@ def _found(
     """The significant groups that matter, of an audit that tests the limit; of another those that may exceed it."""
     groups = [one for one in (*audit.groups, *audit.further()) if one.psi is not None and one.share >= check.share]
     return [
-        _accept(
-            Exceeding(
-                criterion=one.criterion,
-                notion=one.notion,
-                outcome=one.outcome,
-                size=one.size,
-                share=one.share,
-                psi=one.psi,
-                interval=one.interval,
-                own=False,
-                sure=sure,
-            ),
-            table, masks, today,
-        )
+        _accept(_exceeding(one, own=False, sure=sure), table, masks, today)
         for one in groups
-        if one.psi is not None and (sure or _reaches(one.interval, check.limit))
-    ]  # fmt: skip
+        if sure or _reaches(one.interval, check.limit)
+    ]
 
 
 def _own(
@@ -244,19 +234,14 @@ def _own(
         if gap.psi is None or min(gap.share, 1 - gap.share) < check.share:
             continue
         if _beyond(gap.interval, check.limit) == sure and (sure or _reaches(gap.interval, check.limit)):
-            found = Exceeding(
-                criterion=gap.criterion,
-                notion=gap.notion,
-                outcome=gap.outcome,
-                size=gap.size,
-                share=gap.share,
-                psi=gap.psi,
-                interval=gap.interval,
-                own=True,
-                sure=sure,
-            )
-            out.append(_accept(found, table, masks, today))
+            out.append(_accept(_exceeding(gap, own=True, sure=sure), table, masks, today))
     return out
+
+
+def _exceeding(found: Finding | Gap, *, own: bool, sure: bool) -> Exceeding:
+    assert found.psi is not None
+    keys = ("criterion", "notion", "outcome", "size", "share", "psi", "interval")
+    return Exceeding(**{key: getattr(found, key) for key in keys}, own=own, sure=sure)
 
 
 def _beyond(interval: tuple[float | None, float | None], limit: float) -> bool:
@@ -280,10 +265,8 @@ def _accept(group: Exceeding, table: Table, masks: list[tuple[Accepted, BoolArra
 
 def _equivalent(a: BoolArray, b: BoolArray, table: Table) -> bool:
     counts = np.ones(len(a)) if table.counts is None else table.counts.astype(float)
-    total = counts.sum()
-    in_a, in_b, both = (float(counts[mask].sum()) / total for mask in (a, b, a & b))
-    spread = in_a * (1 - in_a) * in_b * (1 - in_b)
-    return bool(spread > 0 and abs(both - in_a * in_b) >= EQUIVALENT * spread**0.5)
+    total, in_a, in_b, both = (float(counts[mask].sum()) for mask in (slice(None), a, b, a & b))
+    return abs(correlation_of(total, in_a, in_b, both)) >= EQUIVALENT
 
 
 def _distinct(groups: list[Exceeding]) -> tuple[Exceeding, ...]:

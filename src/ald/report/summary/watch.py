@@ -317,9 +317,6 @@ def _facts(found: Watch) -> tuple[str, ...]:
     )
 
 
-_SETTINGS = ("favourable", "notion", "given", "given_bins", "level", "min_group_size", "seed")
-
-
 def _sections(found: Watch) -> tuple[Section, ...]:
     data, facts = found.data_summary, _facts(found)
     names = [
