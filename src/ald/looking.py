@@ -227,7 +227,7 @@ def _parts(
             yield Part(
                 part=_TELLS,
                 column=name,
-                reason=f"one condition on it tells {guess.told!r} nearly always: a copy of it, or the rule itself?",
+                reason=f"one condition on it tells {guess.result!r} nearly always: a copy of it, or the rule itself?",
             )
         elif name in hints:
             yield Part(part="cluster", column=name, reason="an identifier that repeats: whose row it is?")

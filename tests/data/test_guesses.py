@@ -47,7 +47,7 @@ def test_prediction_and_truth() -> None:
     found = audited_columns(load({"x": [1, 0], "predicted_risk": [0, 1], "actual": [1, 0]}))
     assert found is not None
     assert found.parts == {"prediction": "predicted_risk", "truth": "actual"}
-    assert found.told == "actual"
+    assert found.result == "actual"
 
 
 def test_no_outcome() -> None:

@@ -13,11 +13,11 @@ WAGE = Mean("mean", "mean wage", unit="EUR")
 def test_rates_and_means() -> None:
     """A rate is in percent, with gaps in points; a mean is in its unit, with as many decimals as it says."""
     assert units_of(SELECTION) is POINTS
-    assert POINTS.told(0.4123) == "41.2%"
+    assert POINTS.level_words(0.4123) == "41.2%"
     assert POINTS.gap_words(-0.2) == "-20.0 points"
     assert POINTS.size(0.01) == "1 percentage point"
     wage = units_of(WAGE)
-    assert wage.told(2909.7) == "2,910 EUR"
+    assert wage.level_words(2909.7) == "2,910 EUR"
     assert wage.level(2909.7) == "2,910"
     assert wage.size(-411.8) == "412 EUR"
     days = units_of(Mean("mean", "mean waiting", decimals=1))

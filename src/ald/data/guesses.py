@@ -63,7 +63,7 @@ class Guess:
         return {part: name for part, name in named.items() if name is not None}
 
     @property
-    def told(self) -> str | None:
+    def result(self) -> str | None:
         """The column that says what came out in the end."""
         return self.outcome or self.truth
 

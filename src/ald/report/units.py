@@ -48,7 +48,7 @@ class Units(Protocol):
     def level(self, value: float | None) -> str:
         """A rate or a mean in a table."""
 
-    def told(self, value: float | None) -> str:
+    def level_words(self, value: float | None) -> str:
         """The same in a sentence, with its unit."""
 
     def tick(self, value: float) -> str:
@@ -102,7 +102,7 @@ class Points:
     def level(self, value: float | None) -> str:
         return percent(value)
 
-    def told(self, value: float | None) -> str:
+    def level_words(self, value: float | None) -> str:
         return percent(value)
 
     def tick(self, value: float) -> str:
@@ -139,7 +139,7 @@ class Amounts:
     """Means of an amount with as many decimals as say something, in a unit if it has one.
 
     >>> wage = Amounts(unit="EUR")
-    >>> wage.told(2909.66), wage.gap_words(-411.8), wage.size(-411.8), wage.interval((-474.2, -350.1))
+    >>> wage.level_words(2909.66), wage.gap_words(-411.8), wage.size(-411.8), wage.interval((-474.2, -350.1))
     ('2,910 EUR', '-412 EUR', '412 EUR', '-474 to -350')
     """
 
@@ -174,7 +174,7 @@ class Amounts:
     def level(self, value: float | None) -> str:
         return "undefined" if value is None else self._number(value)
 
-    def told(self, value: float | None) -> str:
+    def level_words(self, value: float | None) -> str:
         return "undefined" if value is None else self._with_unit(self._number(value))
 
     def tick(self, value: float) -> str:

@@ -180,6 +180,6 @@ def _description(view: CurveView) -> str:
     most = max(points, key=lambda point: point.rate or 0.0)
     units = units_of(view.rate)
     return (
-        f"From {units.told(least.rate)} at {least.label} to {units.told(most.rate)} at {most.label}; everyone together "
-        f"{units.told(view.series[0].average)}. The group has {view.condition}."
+        f"From {units.level_words(least.rate)} at {least.label} to {units.level_words(most.rate)} at {most.label}; "
+        f"everyone together {units.level_words(view.series[0].average)}. The group has {view.condition}."
     )

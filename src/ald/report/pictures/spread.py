@@ -39,8 +39,8 @@ def draw_spread(spread: Spread, rate: Rate, width: float) -> Markup:
 def _description(spread: Spread, rate: Rate) -> str:
     units = units_of(rate)
     return " ".join(
-        f"{name.capitalize()}: half of the people have between {units.told(values[1])} and {units.told(values[3])}, "
-        f"the middle one has {units.told(values[2])}."
+        f"{name.capitalize()}: half of the people have between {units.level_words(values[1])} and "
+        f"{units.level_words(values[3])}, the middle one has {units.level_words(values[2])}."
         for name, values in (("inside", spread.inside), ("outside", spread.outside))
         if values
     )

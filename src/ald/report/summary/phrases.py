@@ -188,7 +188,10 @@ def statement(finding: Finding | Gap, audit: Audit, level: float, who: str) -> s
 
 def _said(rate: Rate, finding: Finding | Gap, audit: Audit, level: float, group: str, who: str) -> str:
     units = units_of(rate)
-    inside, outside = units.told(finding.rates_inside[rate.key]), units.told(finding.rates_outside[rate.key])
+    inside, outside = (
+        units.level_words(finding.rates_inside[rate.key]),
+        units.level_words(finding.rates_outside[rate.key]),
+    )
     told, difference = happening(rate, finding.outcome, audit), finding.parts[rate.key]
     how = "" if difference is None else f" ({_by_how_much(units, difference, finding.part_intervals[rate.key], level)})"
     if rate.key == "calibration" and difference is not None:
