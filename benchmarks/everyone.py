@@ -7,7 +7,7 @@ together, and against the search of groups alone, which claims nothing of combin
 best of three. Random halves (found again, and what a group shows on new people) are timed apart. Then whole audits, in
 wall time with all threads, by size: `ald.pipeline.EVERYONE` is chosen so that they take about two seconds on two cores.
 
-    python benchmarks/everyone.py [people attributes]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/everyone.py [people attributes]
 """
 
 from __future__ import annotations
