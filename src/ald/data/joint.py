@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
 
@@ -31,38 +30,57 @@ def joint_tables(
     sizes: per column one more than its largest code. data: its cells and counts are those of the columns' rows. rows:
     those that count (all, if None).
     """
-    shapes = [(*(sizes[k] for k in part), data.n_cells) for part in parts]
-    offsets = np.cumsum([0, *(prod(shape) for shape in shapes)])
-    out = np.zeros(offsets[-1], np.int64)
-    tables = [out[start:end].reshape(shape) for start, end, shape in zip(offsets, offsets[1:], shapes, strict=False)]
     if not parts:
         return []
+    counts, ends = joint_counts(columns, sizes, np.array(parts, np.int64), data, rows=rows, threads=threads)
+    shapes = [(*(sizes[k] for k in part), data.n_cells) for part in parts]
+    return [
+        counts[start:end].reshape(shape) for start, end, shape in zip([0, *ends.tolist()], ends, shapes, strict=False)
+    ]
+
+
+def joint_counts(
+    columns: Sequence[CodeArray],
+    sizes: Sequence[int],
+    parts: IntArray,
+    data: AuditData,
+    *,
+    rows: AnyArray | None = None,
+    threads: int = 1,
+) -> tuple[IntArray, IntArray]:
+    """The same of one part or more, one table after the other, [codes, cells], and where each table ends."""
+    bounds = np.array(sizes, np.int64)
+    entries = bounds[parts].prod(axis=1)
+    ends = np.cumsum(entries)
+    out = np.zeros((int(ends[-1]), data.n_cells), np.int64)
+    starts = ends - entries
     compiled = kernels.tables()
-    if compiled is None or max(table.size for table in tables) > _MOST_ENTRIES:
-        for part, table in zip(parts, tables, strict=True):
-            table[...] = _joint_table(columns, part, table.shape, data, rows)
-        return tables
+    if compiled is None or float(bounds[parts].astype(float).prod(axis=1).max()) * data.n_cells > _MOST_ENTRIES:
+        for part, start, end in zip(parts, starts, ends, strict=True):
+            out[start:end] = _joint_table(columns, bounds, part, data, rows)
+        return out, ends
     weights = None if data.one_each else data.counts
-    chosen, starts, bounds = np.array(parts, np.int64), offsets[:-1].copy(), np.array(sizes, np.int64)
     numbers = None if rows is None else np.ascontiguousarray(rows, dtype=np.uint32)
     work = np.full(len(parts), len(data.cells) if rows is None else len(rows), dtype=np.int64)
+    offsets = starts * data.n_cells
 
     def count(some: slice) -> None:
         compiled.tables(
-            columns, bounds, data.cells, data.n_cells, weights, numbers, chosen[some], starts[some], out
+            columns, bounds, data.cells, data.n_cells, weights, numbers, parts[some], offsets[some], out
         )  # fmt: skip
 
     in_threads(count, kernels.chunks(work, threads, _WORTH_A_THREAD), threads)
-    return tables
+    return out, ends
 
 
 def _joint_table(
-    columns: Sequence[CodeArray], part: tuple[int, ...], shape: tuple[int, ...], data: AuditData, rows: AnyArray | None
+    columns: Sequence[CodeArray], sizes: IntArray, part: IntArray, data: AuditData, rows: AnyArray | None
 ) -> IntArray:
-    """One table, by NumPy."""
+    """One table, by NumPy: [codes, cells]."""
     chosen: AnyArray | slice = slice(None) if rows is None else rows
     key = np.zeros(len(data.cells[chosen]), np.int64)
-    for k, size in zip(part, shape[:-1], strict=True):
-        key = key * size + columns[k][chosen]
+    for k in part.tolist():
+        key = key * sizes[k] + columns[k][chosen]
     key = key * data.n_cells + data.cells[chosen]
-    return weighted_bincount(key, data.counts[chosen], prod(shape)).reshape(shape)
+    size = int(sizes[part].prod()) * data.n_cells
+    return weighted_bincount(key, data.counts[chosen], size).reshape(-1, data.n_cells)

@@ -121,7 +121,7 @@ def test_the_strongest_attributes_are_paired(monkeypatch: pytest.MonkeyPatch) ->
     assert "pairs were looked at among 5 of 40 attributes only" in not_screened(data)
     screen = module._Screen(coarse_view(data, 6), scorer)
     kept = screen.strongest(list(range(40)), 5)
-    alone, df = screen.chi2([(j,) for j in range(40)])
+    alone, df = screen.chi2(np.arange(40)[:, None])
     assert set(df.ravel()) == {2}
     assert sorted(np.argsort(-alone[:, 0])[:5].tolist()) == kept
     few = combinations_beyond_parts(scorer, 2)
@@ -137,7 +137,7 @@ def test_tables_of_any_size_together() -> None:
     data = coded({f"c{i}": rng.integers(0, n, 300) for i, n in enumerate(sizes)} | {"y": rng.integers(0, 2, 300)})
     screen = module._Screen(coarse_view(data, 6), Scorer(coarse_view(data), PARITY))
     pairs = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)]
-    together, df = screen.chi2(pairs)
+    together, df = screen.chi2(np.array(pairs))
     for i, pair in enumerate(pairs):
-        alone, own = screen.chi2([pair])
+        alone, own = screen.chi2(np.array([pair]))
         assert (together[i], df[i]) == (alone[0], own[0])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations
-from math import log
+from math import log, prod
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ald._core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from ald._core.threads import in_threads
 from ald.data.coded import AuditData, number_values
 from ald.data.columns import compact
-from ald.data.joint import joint_tables
+from ald.data.joint import joint_counts
 from ald.groups.tree import CodedCriterion
 from ald.notions import RateCounter
 from ald.search.everyone.descriptions import Batch, Combined, Descriptions, descriptions
@@ -190,11 +190,11 @@ class Beyond:
 
     def _tables(
         self, columns: Sequence[CodeArray], sizes: Sequence[int], parts: Sequence[tuple[int, ...]], data: AuditData
-    ) -> list[IntArray]:
-        """People per combination of codes, stratum and rate: [crossings, strata, rates]."""
-        chosen = [(*part, len(columns)) for part in parts]
-        tables = joint_tables([*columns, self._all_strata], [*sizes, self.n_strata], chosen, data)
-        return [table.reshape(-1, self.n_strata, self.rates + 1)[..., : self.rates] for table in tables]
+    ) -> tuple[IntArray, IntArray]:
+        """People per combination of codes, stratum and rate, [crossings, strata, rates], and where each table ends."""
+        chosen = np.array([(*part, len(columns)) for part in parts], np.int64).reshape(len(parts), -1)
+        counts, ends = joint_counts([*columns, self._all_strata], [*sizes, self.n_strata], chosen, data)
+        return counts.reshape(-1, self.n_strata, self.rates + 1)[..., : self.rates], ends // self.n_strata
 
     def _main_effects(self) -> FloatArray:
         """Per rate and row the chance of a hit by the main effects of all attributes and strata: [rates, rows]."""
@@ -207,11 +207,14 @@ class Beyond:
         n = int(starts[-1])
         out = np.empty_like(share)
         data = self.layout.data
-        singles = self._tables(columns, sizes, [(k,) for k in range(len(columns))], data)
+        singles, _ = self._tables(columns, sizes, [(k,) for k in range(len(columns))], data)
         pairs = list(combinations(range(len(columns)), 2))
-        joint = [table.sum(axis=1) for table in self._tables(columns, sizes, pairs, data)] if pairs else []
+        joint: list[IntArray] = []
+        if pairs:
+            counts, ends = self._tables(columns, sizes, pairs, data)
+            joint = np.split(counts.sum(axis=1), ends[:-1])
         for r in range(self.rates):
-            by_stratum = np.concatenate(singles)[..., r].astype(float)
+            by_stratum = singles[..., r].astype(float)
             gram = np.diag(by_stratum.sum(axis=1))
             for (a, b), table in zip(pairs, joint, strict=True):
                 block = table[:, r].reshape(sizes[a], sizes[b]).astype(float)
@@ -239,12 +242,14 @@ class Beyond:
         if not parts:
             return None
         chosen = [batch.parts[t] for t in parts]
-        tables = self._tables(columns, sizes, chosen, self.layout.data)
-        spreads = self._tables(columns, sizes, chosen, self._spread)
+        tables, ends = self._tables(columns, sizes, chosen, self.layout.data)
+        spreads, _ = self._tables(columns, sizes, chosen, self._spread)
+        begins = ends - np.diff(ends, prepend=0)
         # Combinations that look alike are made ready together, and follow one another.
         alike: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
-        for i, (part, table) in enumerate(zip(chosen, tables, strict=True)):
-            occur = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
+        occurs = np.asarray(tables.any(axis=(1, 2)))
+        for i, (part, begin, end) in enumerate(zip(chosen, begins.tolist(), ends.tolist(), strict=True)):
+            occur = occurs[begin:end].nonzero()[0]
             alike.setdefault((tuple(sizes[k] for k in part), occur.tobytes()), []).append(i)
         starts, smallest, total = np.concatenate([[0], batch.ends]), self.described.smallest, self.described.people
         n_rows, slots, numbers = 0, [], []
@@ -252,10 +257,11 @@ class Beyond:
         for (shape, filled), some in alike.items():
             crossings, m = np.frombuffer(filled, np.int64), len(some)
             effects = _effects(filled, shape)
-            own, spread = (np.stack([each[i][crossings] for i in some]).astype(float) for each in (tables, spreads))
+            at = begins[some][:, None] + crossings
+            own, spread = tables[at].astype(float), spreads[at].astype(float)
             weights = [self._weights(own[..., r], effects, r, spread[..., r] / _UNIT) for r in range(self.rates)]
             of_rows, of_strata, scale = (np.stack([one[kind] for one in weights], axis=2) for kind in range(3))
-            slot = np.full((m, len(tables[some[0]]), self.rates), -1)
+            slot = np.full((m, prod(shape), self.rates), -1)
             n_rows_here = m * len(crossings)
             slot[:, crossings] = (n_rows * self.rates + np.arange(n_rows_here * self.rates)).reshape(m, -1, self.rates)
             people = own.sum(axis=(2, 3))

@@ -8,6 +8,7 @@ level or bin of each attribute) are proposed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import comb, isqrt, log, prod
 
@@ -16,7 +17,7 @@ import numpy as np
 from ald._core.arrays import FloatArray, IntArray
 from ald.data.coarse import CoarseView, coarse_view, coarser
 from ald.data.coded import AuditData
-from ald.data.joint import joint_tables
+from ald.data.joint import joint_counts, joint_tables
 from ald.groups.membership import Members
 from ald.groups.tree import CodedCondition, CodedCriterion
 from ald.search.explore.scoring import Scorer
@@ -49,7 +50,7 @@ def combinations_beyond_parts(scorer: Scorer, order: int) -> dict[CodedCriterion
         return {}
     usable = screen.strongest(usable, affordable(len(usable), len(coarse.data.cells)))
     n = comb(len(usable), order)
-    ranked = screen.beyond_parts(list(combinations(usable, order)))
+    ranked = screen.beyond_parts(usable, order)
     out: dict[CodedCriterion, float] = {}
     for log_p, parts in ranked[: _KEPT[order]]:
         if log_p + log(n) < log(0.5):
@@ -102,6 +103,26 @@ def _usable(coarse: CoarseView) -> list[int]:
     return [j for j, column in enumerate(coarse.columns) if 2 <= column.n <= _MAX_LEVELS]
 
 
+@lru_cache(maxsize=2)
+def _inclusion(
+    attributes: tuple[int, ...], order: int
+) -> tuple[list[tuple[int, ...]], list[tuple[IntArray, list[IntArray]]]]:
+    """All combinations of so many attributes, and their parts by size, the whole first.
+
+    Of every size the different parts, and for every choice of places the number of each combination's part.
+    """
+    combined, parts = list(combinations(attributes, order)), []
+    for size in range(order, 0, -1):
+        smaller = sorted({part for each in combined for part in combinations(each, size)})
+        number = {part: i for i, part in enumerate(smaller)}
+        places = [
+            np.array([number[tuple(each[place] for place in chosen)] for each in combined], np.int64)
+            for chosen in combinations(range(order), size)
+        ]
+        parts.append((np.array(smaller, np.int64).reshape(-1, size), places))
+    return combined, parts
+
+
 class _Screen:
     """Chi-square statistics of coarse tables of several attributes, each table counted once."""
 
@@ -109,33 +130,37 @@ class _Screen:
         self.coarse, self.scorer = coarse, scorer
         self.sizes = [column.n + 1 for column in coarse.columns]
 
-    def tables(self, combined: Sequence[tuple[int, ...]]) -> list[IntArray]:
+    def table(self, parts: tuple[int, ...]) -> IntArray:
         """Counts per combination of bins (missing included) and cell: [bins of first, ..., cells]."""
-        used = sorted({j for parts in combined for j in parts})
-        place = {j: k for k, j in enumerate(used)}
         return joint_tables(
-            [self.coarse.columns[j].bins for j in used],
-            [self.sizes[j] for j in used],
-            [tuple(place[j] for j in parts) for parts in combined],
+            [self.coarse.columns[j].bins for j in parts],
+            [self.sizes[j] for j in parts],
+            [tuple(range(len(parts)))],
             self.coarse.data,
-            threads=self.scorer.threads,
-        )
+        )[0]
 
-    def chi2(self, combined: Sequence[tuple[int, ...]]) -> tuple[FloatArray, IntArray]:
-        """Per combination and rate the chi-square of the outcome over the joint bins, and its degrees of freedom."""
-        n_rates = len(self.scorer.rates.rates)
+    def chi2(self, combined: IntArray) -> tuple[FloatArray, IntArray]:
+        """Per combination and rate the chi-square of the outcome over the joint bins, and its degrees of freedom.
+
+        combined: [combinations, attributes].
+        """
+        n_rates, sizes = len(self.scorer.rates.rates), np.array(self.sizes, np.int64)
         statistic, df = np.zeros((len(combined), n_rates)), np.zeros((len(combined), n_rates), np.int64)
-        entries = np.cumsum([prod(self.sizes[j] for j in parts) for parts in combined])
+        entries = np.cumsum(sizes[combined].prod(axis=1))
         batch = entries * self.coarse.data.n_cells // _ENTRIES_AT_ONCE
         totals = self.scorer.totals.sum(axis=(0, 2))
+        used, parts = np.unique(combined, return_inverse=True)
+        parts, columns = parts.reshape(combined.shape), [self.coarse.columns[j].bins for j in used.tolist()]
         for chosen in np.split(np.arange(len(combined)), np.flatnonzero(np.diff(batch)) + 1):
-            tables = [table.reshape(-1, table.shape[-1]) for table in self.tables([combined[i] for i in chosen])]
-            counts = self.scorer.by_pattern(np.concatenate(tables)).sum(axis=(1, 3))
+            tables, ends = joint_counts(
+                columns, sizes[used].tolist(), parts[chosen], self.coarse.data, threads=self.scorer.threads
+            )
+            counts = self.scorer.by_pattern(tables).sum(axis=(1, 3))
             excess, spread = residuals(counts, totals, self.scorer.rates)
             terms = np.where(spread > 0, excess**2 / np.maximum(spread, 1e-12), 0.0) / self.scorer.aim.effect
             filled = spread > 0
-            lengths = np.array([len(table) for table in tables])
-            starts = np.cumsum(lengths) - lengths
+            lengths = np.diff(ends, prepend=0)
+            starts = ends - lengths
             for length in np.unique(lengths).tolist():  # tables of one size at once
                 same = lengths == length
                 places = starts[same][:, None] + np.arange(length)
@@ -147,31 +172,28 @@ class _Screen:
         """The n attributes that say most about the outcome by themselves, in their order; the first of equal ones."""
         if n >= len(attributes):
             return attributes
-        statistic, df = self.chi2([(j,) for j in attributes])
+        statistic, df = self.chi2(np.array(attributes, np.int64)[:, None])
         log_p = chi2_log_sf(statistic.sum(axis=1), np.maximum(df, 0).sum(axis=1))
         order = np.argsort(np.nan_to_num(log_p, nan=0.0), kind="stable")[:n]
         return [attributes[i] for i in sorted(order.tolist())]
 
-    def beyond_parts(self, combined: list[tuple[int, ...]]) -> list[tuple[float, tuple[int, ...]]]:
-        """log p of what joint tables show beyond their parts (by inclusion and exclusion), smallest first."""
+    def beyond_parts(self, attributes: Sequence[int], order: int) -> list[tuple[float, tuple[int, ...]]]:
+        """log p of what joint tables of so many attributes show beyond their parts, smallest first."""
+        combined, parts = _inclusion(tuple(attributes), order)
         if not combined:
             return []
-        order = len(combined[0])
         statistic, df = np.zeros((len(combined), len(self.scorer.rates.rates))), 0
-        for size in range(order, 0, -1):
-            smaller = sorted({part for parts in combined for part in combinations(parts, size)})
-            number = {part: i for i, part in enumerate(smaller)}
+        for size, (smaller, places) in zip(range(order, 0, -1), parts, strict=True):
             value, degrees = self.chi2(smaller)
             sign = (-1) ** (order - size)
-            for places in combinations(range(order), size):
-                at = [number[tuple(parts[place] for place in places)] for parts in combined]
+            for at in places:
                 statistic, df = statistic + sign * value[at], df + sign * degrees[at]
         log_p = chi2_log_sf(np.maximum(statistic, 0.0).sum(axis=1), np.maximum(df, 0).sum(axis=1))
         return sorted(zip(np.nan_to_num(log_p, nan=0.0).tolist(), combined, strict=True))
 
     def best_crossings(self, parts: tuple[int, ...]) -> list[CodedCriterion]:
         """The strongest crossings of a joint table, among those above and those below the overall rate."""
-        table = self.tables([parts])[0][tuple(slice(self.coarse.columns[j].n) for j in parts)]
+        table = self.table(parts)[tuple(slice(self.coarse.columns[j].n) for j in parts)]
         flat = table.reshape(-1, table.shape[-1])
         statistic = self.scorer.statistic(flat)
         pooled = self.scorer.pool(flat)

@@ -29,6 +29,8 @@ _POLISHED = 3
 # One group with two conditions is easier to read than two groups: it may be this much weaker.
 _TOGETHER = 2.0
 _WORTH_A_THREAD = 1_000_000
+# Counts at the ends of intervals that are kept for the next look.
+_KEPT = 1 << 14
 
 
 class Sharpener:
@@ -45,6 +47,7 @@ class Sharpener:
         self.masks: dict[CodedCondition, BoolArray] = {}
         self.inside: dict[CodedCriterion, IntArray] = {}
         self.values: dict[CodedCriterion, float] = {}
+        self.ends: dict[tuple[CodedCriterion, int], _Ends] = {}
         self.weights = None if (self.data.counts == 1).all() else self.data.counts
 
     def singles(self) -> list[CodedCriterion]:
@@ -270,7 +273,7 @@ class Sharpener:
         # Where every value of D1 has a bin of its own, the ends were chosen among all of them already.
         if condition.levels or self.view.columns[j].n == self.prices.n_present[j]:
             return criterion
-        ends = _Ends(self, criterion, j)
+        ends = self._ends(_without(criterion, j), j)
         low, high = condition.low, condition.high
         for _ in range(_POLISHED):
             before = (low, high)
@@ -281,6 +284,15 @@ class Sharpener:
         self.inside[refined] = ends.between(low, high)
         return refined
 
+    def _ends(self, others: CodedCriterion, j: int) -> _Ends:
+        """The ends of intervals on attribute j beside other conditions; kept where they are few."""
+        known = self.ends.get((others, j))
+        if known is None:
+            known = _Ends(self, others, j)
+            if known.running.size <= _KEPT:
+                self.ends[others, j] = known
+        return known
+
     def _settle(self, criterion: CodedCriterion) -> CodedCriterion:
         """The criterion with the ends of its intervals where they are expected, not where they happen to fit best.
 
@@ -289,7 +301,7 @@ class Sharpener:
         """
         for condition in criterion:
             if not condition.levels:
-                ends = _Ends(self, criterion, condition.attribute)
+                ends = self._ends(_without(criterion, condition.attribute), condition.attribute)
                 low, high = ends.move(condition.low, condition.high, ends.expected)
                 settled = CodedCondition(condition.attribute, low, high)
                 criterion = tuple(settled if c.attribute == condition.attribute else c for c in criterion)
@@ -319,14 +331,13 @@ class _Ends:
     Ends are at codes that occur in the group's own range: a bound between two of them says nothing more.
     """
 
-    def __init__(self, sharpener: Sharpener, criterion: CodedCriterion, j: int) -> None:
+    def __init__(self, sharpener: Sharpener, others: CodedCriterion, j: int) -> None:
+        """others: the group's conditions on other attributes."""
         data, self.comparison = sharpener.data, sharpener.scorer.comparison
         self.size = data.attributes[j].size
-        others = _without(criterion, j)
         rows = np.flatnonzero(sharpener.mask(others)) if others else None
         (table,) = joint_tables([data.codes[j]], [self.size + 1], [(0,)], data, rows=rows)
-        codes = data.codes[j] if rows is None else data.codes[j][rows]
-        self.occurs = np.flatnonzero(np.bincount(codes, minlength=self.size)[: self.size])
+        self.occurs = np.flatnonzero(table[: self.size].any(axis=1))
         # Counts, and people, below each code that occurs.
         self.running = np.zeros((len(self.occurs) + 1, data.n_cells), np.int64)
         np.cumsum(table[self.occurs], axis=0, out=self.running[1:])
