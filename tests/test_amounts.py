@@ -229,9 +229,10 @@ def test_amounts_of_no_size(size: float) -> None:
     ],
 )
 def test_what_cannot_be_had_is_refused_by_name(options: dict[str, Any], said: str) -> None:
-    """The error says which option is meant, and what to do."""
-    with pytest.raises(SettingError, match=said):
+    """The error says which option is meant, and what to do; it makes up no number."""
+    with pytest.raises(SettingError, match=said) as raised:
         ald.audit(wages(), **{"outcome": "wage"} | options)
+    assert not re.search(">= [0-9]", str(raised.value))
 
 
 def test_thresholds_of_rates_stay_below_one() -> None:

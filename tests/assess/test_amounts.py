@@ -205,3 +205,17 @@ def test_leaves_are_tested_as_groups_are(reference: str) -> None:
     np.testing.assert_array_equal(alone.inside, together.inside)
     np.testing.assert_allclose(alone.log_p, together.log_p, rtol=1e-12)
     assert alone.test == together.test
+
+
+def test_a_factor_that_leaves_two_people_alone() -> None:
+    """Two people who share a legitimate factor with nobody else do not leave a disparity among all others untested."""
+    n = 200
+    columns = {
+        "sex": ["F", "M"] * (n // 2),
+        "job": ["alone"] * 2 + ["clerk", "clerk", "smith", "smith"] * (n // 4 - 1) + ["clerk"] * 2,
+        "wage": [1000.0 + 7 * (i * i % 31) + 300 * (i % 2) for i in range(n)],
+    }
+    asked: Any = {"outcome": "wage", "given": "job", "search": "none", "named_groups": "sex = F"}
+    (found,) = ald.audit(columns, **asked).named_groups
+    assert found.p_adjusted is not None
+    assert found.p_adjusted < 0.001

@@ -244,3 +244,14 @@ def test_large_forests(trees: int, n: int, groups: int) -> None:
                       min_group_size=1)  # fmt: skip
     assert int(audit.forest.is_leaf.sum()) >= 2000
     assert len(audit.to_html().encode()) < 2_000_000
+
+
+def test_colours_of_amounts_say_which_mean_is_higher() -> None:
+    """The legend of an audit of amounts speaks of means, that of an audit of rates of rates."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M"], 400)
+    wage = 2000 + 500 * (sex == "M") + rng.normal(0, 100, 400)
+    page = ald.audit({"sex": sex, "wage": wage}, outcome="wage").to_html()
+    assert "Colours say which mean is higher, not whether that is good.<" in page
+    page = ald.audit({"sex": sex, "y": sex == "M"}, outcome="y", favourable=True, search="leaves").to_html()
+    assert "which mean is higher" not in page

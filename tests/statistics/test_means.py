@@ -55,6 +55,23 @@ def test_strata_weigh_by_their_pairs(seed: int) -> None:
     assert welch(more[0], others) == found
 
 
+def test_a_stratum_of_one_against_one() -> None:
+    """It counts in the difference, has the variance of the other strata, and does not leave the test undefined."""
+    both, _, _, _ = sides(1, strata=3, n=90)
+    alone = [
+        Side(people=np.append(side.people, 1.0), total=np.append(side.total, total), spread=np.append(side.spread, 0.0))
+        for side, total in zip(both, (5.0, 3.5), strict=True)
+    ]
+    found, before = welch(*alone), welch(*both)
+    within = sum(side.spread.sum() for side in both) / (90 - 6)
+    share = 0.5 / (before.weight + 0.5)
+    assert found.difference == pytest.approx((1 - share) * before.difference + share * 1.5)
+    assert found.error**2 == pytest.approx((1 - share) ** 2 * before.error**2 + share**2 * 2 * within)
+    assert found.log_p() < 0
+    pair = [Side(people=np.ones(2), total=np.array([a, a + 1]), spread=np.zeros(2)) for a in (1.0, 3.0)]
+    assert np.isnan(welch(*pair).log_p())
+
+
 def test_repeated_people() -> None:
     """Rows of several people with the same amount are those people."""
     values, people = np.array([1.0, 2.0, 5.0]), np.array([3, 1, 2])

@@ -86,7 +86,7 @@ def refuse_amounts(table: Table, roles: Roles, why: str) -> None:
         if name in table.columns and is_amount(table[name], roles.favourable_of(name)):
             raise SettingError(
                 f"outcome {name!r} is a number with more than two values, and {why}. Say where it is favourable, such "
-                "as favourable='>= 640', to ask for yes or no (command line: --favourable '>= 640')."
+                "as favourable='>= NUMBER', to ask for yes or no (command line: --favourable '>= NUMBER')."
             )
 
 
@@ -102,7 +102,7 @@ def amount_asked(table: Table, roles: Roles) -> Mean | None:
     if len(roles.outcomes) > 1:
         raise SettingError(
             f"outcome {name!r} is a number: it is audited by itself, not with {len(roles.outcomes) - 1} more. To audit "
-            f"it as yes or no, say where it is favourable, such as favourable={{{name!r}: '>= 640'}}."
+            f"it as yes or no, say where it is favourable, such as favourable={{{name!r}: '>= NUMBER'}}."
         )
     if name in table.binned:
         raise ColumnError(

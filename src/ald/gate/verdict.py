@@ -35,7 +35,7 @@ from ald.results.stability import EQUIVALENT
 Outcome = Literal["fail", "pass", "not enough evidence"]
 _DOMINATED = (
     "one person in a hundred holds more than half of what varies, so that no interval of a mean can be trusted: check "
-    "the share above a number instead, such as favourable = '>= 640'",
+    "the share above a number instead, such as favourable = '>= NUMBER'",
 )
 
 

@@ -211,20 +211,20 @@ class AuditConfig:
             raise SettingError(
                 f"outcome {self.outcomes[0]!r} is a number: its mean is compared, and no notion "
                 f"({self.notions[0].name!r}) is chosen for it. Leave the notion out, or say where the number is "
-                "favourable, such as favourable='>= 640'."
+                "favourable, such as favourable='>= NUMBER'."
             )
         name = f"{'outcome' if self.score is None else 'score'} {self.outcome_columns[0]!r}"
         if self.system is not None:
             raise SettingError(
                 f"{name} is a number with more than two values, and search={self.search!r} looks at yes and "
                 "no only. Leave the search out to audit how much it is, or say where it is favourable, such as "
-                "favourable='>= 640'."
+                "favourable='>= NUMBER'."
             )
         if self.split == "none":
             raise SettingError(
                 f"{name} is a number, and split='none' shuffles yes and no only: amounts are searched in one "
                 "half and tested in the other. Leave the split out, or say where the number is favourable, such as "
-                "favourable='>= 640'."
+                "favourable='>= NUMBER'."
             )
         return replace(
             self, notion=mean_notion(mean) if self.score is None else replace(self.notions[0], rates=(mean,))

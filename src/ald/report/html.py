@@ -22,7 +22,7 @@ from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes, shown_psi
 from ald.report.svg import at_two_widths, style_sheet
 from ald.report.trees import Tree
 from ald.report.units import units_of, units_of_notion
-from ald.report.words import COLOURS, count, shorten
+from ald.report.words import count, shorten, what_colours_say
 
 # Widths of pictures in pixels, for wide and for narrow windows.
 _WIDE, _NARROW = 1002.0, 320.0
@@ -204,17 +204,17 @@ def _groups_picture(report: Report) -> Content:
         at_two_widths(lambda width: draw_groups(report.cards, width), _WIDE, _NARROW),
         class_="picture ranked",
     )
-    return [figure, _legend()]
+    return [figure, _legend(units_of_notion(report.cards[0].notion).noun)]
 
 
-def _legend() -> Markup:
+def _legend(noun: str) -> Markup:
     """What the colours say, and what they do not."""
     return element(
         "p",
         element("span", class_="swatch above"),
         "higher than for the people they are compared with ",
         element("span", class_="swatch below"),
-        f"lower. {COLOURS}",
+        f"lower. {what_colours_say(noun)}",
         class_="note",
     )
 

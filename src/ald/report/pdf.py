@@ -25,7 +25,7 @@ from ald.report.pictures.spread import SPREAD_KEY, draw_spread
 from ald.report.pictures.tree import LEVELS, draw_tree, shown_nodes
 from ald.report.svg import standalone
 from ald.report.units import units_of, units_of_notion
-from ald.report.words import COLOURS, shorten
+from ald.report.words import shorten, what_colours_say
 
 STANDARDS = ["a-2b", "ua-1"]
 
@@ -76,7 +76,7 @@ def _content(report: Report) -> dict[str, Any]:
                    ["What the audit could have seen, and how it was done, follows."],
         "overview": [_section(section) for section in report.overview],
         "footnote": report.footnote,
-        "colours": COLOURS,
+        "colours": what_colours_say(units_of_notion(cards[0].notion).noun if cards else "rate"),
         "cards": [_card(card) for card in cards],
         "told": list(dict.fromkeys(f"Group {card.rank}: {_origin(card)}" for card in cards)),
         "sections": [

@@ -6,8 +6,15 @@ from ald.results.finding import p_text
 
 Bounds = tuple[float | None, float | None]
 
-# What colours of pictures do not say.
-COLOURS = "Colours say which rate is higher, not whether that is good: a higher false negative rate, say, is not."
+
+def what_colours_say(noun: str) -> str:
+    """What colours of pictures say of rates, or means, and what they do not.
+
+    >>> what_colours_say("mean")
+    'Colours say which mean is higher, not whether that is good.'
+    """
+    example = ": a higher false negative rate, say, is not" if noun == "rate" else ""
+    return f"Colours say which {noun} is higher, not whether that is good{example}."
 
 
 def format_signed(value: float | None) -> str:

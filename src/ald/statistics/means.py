@@ -105,7 +105,10 @@ def contrasts(inside: Side, outside: Side) -> Contrasts:
         a, b = (np.where(both, side.total / side.people, 0.0) for side in (inside, outside))
         pooled = np.where(both, (inside.total + outside.total) / (n + m), 0.0)
         means = [(weight * x).sum(axis=-1) / scale for x in (a, b, pooled)]
-        shared = np.where(n + m > 2, (inside.spread + outside.spread) / (n + m - 2), np.nan)
+        # Two people of a stratum, one on each side, do not tell how much amounts vary: the other strata do.
+        spread, freedom = (np.where(both, x, 0.0) for x in (inside.spread + outside.spread, n + m - 2))
+        elsewhere = (spread.sum(axis=-1) / freedom.sum(axis=-1))[..., None]
+        shared = np.where(freedom > 0, spread / freedom, elsewhere)
         variance, parts = np.zeros(scale.shape), np.zeros(scale.shape)
         for side in (inside, outside):
             k = side.people

@@ -52,7 +52,8 @@ _REFUSED = ("cluster", "survey_weights", "reference", "direction", "threshold", 
 _OWN = ("by", "every", "first", "looks")
 _DOMINATED = (
     "one person in a hundred holds more than half of what varies in the outcome: means of windows say little, and only "
-    "large changes raise an alarm. Watch the share above a limit instead, such as favourable='>= 640', or logarithms."
+    "large changes raise an alarm. Watch the share above a limit instead, such as favourable='>= NUMBER', or "
+    "logarithms."
 )
 
 
