@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 import ald
@@ -226,3 +227,62 @@ def test_damaged_documents(audit: Audit, change: Any) -> None:
     change(document["details"]["beside"])
     with pytest.raises(InputError, match="damaged"):
         Audit.from_json(json.dumps(document))
+
+
+def paid(n: int = 4000) -> pd.DataFrame:
+    """Wages: older women earn less, and so do people in the north, where more women are."""
+    rng = np.random.default_rng(11)
+    data = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": rng.integers(18, 70, n)})
+    data["region"] = np.where(rng.random(n) < np.where(data["sex"] == "f", 0.6, 0.4), "north", "south")
+    less = 400.0 * ((data["sex"] == "f") & (data["age"] > 40)) + 300.0 * (data["region"] == "north")
+    data["wage"] = (3000 + rng.gamma(2, 200, n) - less).round(2)
+    return data
+
+
+@pytest.mark.parametrize("given", [None, "region"])
+def test_gaps_of_means_among_people_alike_are_those_of_a_loop(given: str | None) -> None:
+    """Crude, given a factor and each other attribute: the mean of strata's differences, weighted n m / (n + m)."""
+    data = paid()
+    data["half"] = np.where(np.arange(len(data)) % 2, "assess", "search")
+    options = {} if given is None else {"given": given}
+    found = ald.audit(data, outcome="wage", split="half", **options)
+    own = data[data["half"] == "assess"]
+    for group, beside in zip(found.groups, found.details.beside, strict=True):
+        assert beside is not None
+        inside = group.as_sensitive_feature(own) != "everyone else"
+
+        def within(strata: Any, inside: Any = inside) -> float:
+            parts = []
+            for _, rows in own.assign(inside=inside).groupby(strata):
+                a, b = rows["wage"][rows["inside"]], rows["wage"][~rows["inside"]]
+                if len(a) and len(b):
+                    parts.append((len(a) * len(b) / (len(a) + len(b)), a.mean() - b.mean()))
+            weight, difference = np.array(parts).T
+            return float(weight @ difference / weight.sum())
+
+        assert beside.crude[0].gap == pytest.approx(within(np.zeros(len(own))))
+        welch = stats.ttest_ind(own["wage"][inside], own["wage"][~inside], equal_var=False)
+        assert beside.crude[0].interval == pytest.approx(tuple(welch.confidence_interval(0.95)))
+        assert beside.crude[0].log10_p == pytest.approx(np.log10(welch.pvalue), rel=1e-6)
+        for one in (*beside.factors, *beside.attributes):
+            if one.attribute != "age":  # whose classes are bins
+                assert one.gaps[0].gap == pytest.approx(within(own[one.attribute].to_numpy()))
+        assert bool(beside.factors) == (given is not None)
+        text = found.to_markdown()
+        assert "Crude gap" in text
+        assert "undefined" not in text.split("Crude gap")[1].split("\n")[0]
+
+
+def test_later_groups_of_amounts_have_their_crude_gap() -> None:
+    """A group within strata of the one before it says what it differs by from everyone else."""
+    data = paid()
+    data["half"] = np.where(np.arange(len(data)) % 2, "assess", "search")
+    found = ald.audit(data, outcome="wage", split="half")
+    own = data[data["half"] == "assess"]
+    first, *others = found.groups
+    assert first.psi_crude is None
+    assert others
+    for group in others:
+        inside = group.as_sensitive_feature(own) != "everyone else"
+        assert group.psi_crude == pytest.approx(own["wage"][inside].mean() - own["wage"][~inside].mean())
+        assert group.psi_crude != group.psi

@@ -465,7 +465,7 @@ def _assess_within(
         scale=scale,
         share=np.array(shares, dtype=float),
         psi=notion.psi(differences),
-        psi_crude=_crude(masks, rest, weight, data, notion, terms),
+        psi_crude=_crude(masks, rest, weight, strata, data, notion, terms),
         statistic=(np.max(statistics, axis=0) if fisher is None else fisher),
         df=1 if fisher is None else 2 * len(notion.rates),
         log_p=log_p,
@@ -482,13 +482,16 @@ def _crude(
     masks: Sequence[BoolArray],
     rest: Sequence[BoolArray],
     weight: FloatArray | IntArray,
+    strata: Sequence[IntArray],
     data: AuditData,
     notion: Notion,
     terms: Terms,
 ) -> FloatArray:
     """psi without regard to strata; undefined of amounts where there are none."""
     if data.design.amounts is not None:
-        return _crude_means(masks, rest, weight, data, notion, terms)
+        crude = _crude_means(masks, rest, weight, data, notion, terms)
+        has_strata = np.array([bool(own.any()) for own in strata], bool)
+        return np.where(has_strata | (not data.design.samples_people), crude, np.nan)
     one = np.eye(data.n_cells, dtype=np.int64)
     counter = RateCounter(notion.rates, data.n_cells)
     hit, base = counter.hit(one).astype(float), counter.base(one).astype(float)
@@ -510,8 +513,6 @@ def _crude_means(
 ) -> FloatArray:
     amounts = data.design.amounts
     assert amounts is not None
-    if data.design.strata is None and data.design.samples_people:
-        return np.full(len(masks), np.nan)
     sides = []
     for rows in (masks, [a | b for a, b in zip(masks, rest, strict=True)] if terms.reference == "all" else rest):
         sums = np.array([[float(weight[r] @ amounts[r]), float(weight[r].sum())] for r in rows]).reshape(-1, 2)

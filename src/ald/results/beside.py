@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import IntArray
-from ald.notions import Rate, RateCounter
+from ald.notions import Mean, Rate, RateCounter
 from ald.results.shapes import COMPUTED, LOG, PEOPLE, SHARE
 from ald.statistics.basics import chi2_log_sf, round_reported
 from ald.statistics.homogeneity import breslow_day
+from ald.statistics.means import Side, welch
 from ald.statistics.score import Tables
 from ald.statistics.stratified import cmh_statistics
 
@@ -46,9 +47,9 @@ BESIDE: dict[str, Any] = {
 class AlikeGap:
     """One rate's gap among people who are alike, with its interval (for it alone) and the test of it.
 
-    log10_p: of the Cochran-Mantel-Haenszel test (Pearson's without strata); log10_p_same: of Breslow and Day's, whether
-    strata have one odds ratio. None is undefined, or, of tests and intervals, not for rows that are no independent
-    people.
+    log10_p: of the Cochran-Mantel-Haenszel test (Pearson's without strata), of means Welch's t; log10_p_same: of
+    Breslow and Day's, whether strata have one odds ratio. None is undefined, or, of tests and intervals, not for rows
+    that are no independent people; means have no test whether strata agree.
     """
 
     rate: str
@@ -140,7 +141,8 @@ def alike(
     tested: bool,
 ) -> Alike:
     """The group given an attribute. shown: the strata that have a name together, and words: these names."""
-    inside, outside = (_shares(side, shown) for side in (sides.inside, sides.outside))
+    count = RateCounter(rates, sides.inside.shape[-1]).people
+    inside, outside = (_shares(count(side), shown) for side in (sides.inside, sides.outside))
     most = int(np.argmax(np.abs(inside - outside))) if len(shown) else 0
     return Alike(
         attribute=attribute,
@@ -163,7 +165,13 @@ def together(sides: Sides, rates: Sequence[Rate], level: float, *, tested: bool)
 
 
 def gaps_within(sides: Sides, rates: Sequence[Rate], level: float, *, tested: bool) -> tuple[AlikeGap, ...]:
-    """Per rate the mean difference within strata, its interval, its test, and the test whether strata agree."""
+    """Per rate the mean difference within strata, its interval, its test, and the test whether strata agree.
+
+    Of means Welch's t; whether strata agree is not tested.
+    """
+    mean = rates[0]
+    if isinstance(mean, Mean):
+        return (_mean_within(sides, mean, level, tested=tested),)
     counter = RateCounter(rates, sides.inside.shape[-1])
     hits_in, base_in = counter.hit(sides.inside), counter.base(sides.inside)
     hits_out, base_out = counter.hit(sides.outside), counter.base(sides.outside)
@@ -194,6 +202,24 @@ def gaps_within(sides: Sides, rates: Sequence[Rate], level: float, *, tested: bo
     return tuple(out)
 
 
+def _mean_within(sides: Sides, mean: Mean, level: float, *, tested: bool) -> AlikeGap:
+    inside, outside = (
+        Side(**{name: getattr(side, name)[:, 0] for name in ("people", "total", "spread")})
+        for side in (Side.from_sums(table, mean.per_one) for table in (sides.inside, sides.outside))
+    )
+    found = welch(inside, outside)
+    log_p = found.log_p()
+    known = bool(np.isfinite(log_p)) and tested
+    low, high = found.interval(level)
+    return AlikeGap(
+        rate=mean.key,
+        gap=round_reported(found.difference),
+        interval=(round_reported(low), round_reported(high)) if known else (None, None),
+        log10_p=_log10(log_p) if known else None,
+        log10_p_same=None,
+    )
+
+
 def _log10(log_p: float) -> float | None:
     return round_reported(min(log_p, 0.0) / np.log(10))
 
@@ -202,14 +228,14 @@ def _round(value: float) -> float:
     return round_reported(value) or 0.0
 
 
-def _shares(side: IntArray, shown: Sequence[IntArray]) -> Any:
-    people = side.sum(axis=1)
+def _shares(people: IntArray, shown: Sequence[IntArray]) -> Any:
     total = max(int(people.sum()), 1)
     return np.array([people[piece].sum() / total for piece in shown])
 
 
 def _strata(sides: Sides) -> int:
     """Strata with people on both sides."""
+    # Of amounts, people are the first of four sums; where nobody is, all of them are 0.
     return int(np.count_nonzero(sides.inside.any(axis=1) & sides.outside.any(axis=1)))
 
 

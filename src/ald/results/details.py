@@ -23,7 +23,7 @@ from ald.groups.criterion import format_bound
 from ald.groups.membership import count_members, member_mask, people_along
 from ald.groups.tree import CodedCriterion, Forest
 from ald.groups.wording import readable_condition
-from ald.notions import Notion, RateCounter
+from ald.notions import AMOUNT_CELLS, Notion, RateCounter
 from ald.results.beside import Alike, Beside, Sides, alike, gaps_within, together
 from ald.results.privacy import too_few
 from ald.results.reliability import Reliability, reliability_of
@@ -219,10 +219,15 @@ class PeopleInMemory:
         return count_members(criteria, self._counted)
 
     def in_strata(self, criterion: CodedCriterion, n: int) -> IntArray:
-        counted = self._counted
-        assert counted.design.strata is not None
+        counted, strata = self._counted, self.data.design.strata
+        if self.data.design.amounts is None:
+            strata = counted.design.strata
+        assert strata is not None
+        if self.data.design.amounts is not None:
+            # Every row of the ledger is of one sum of a row of people.
+            strata = np.repeat(strata, len(AMOUNT_CELLS))
         rows: Any = np.flatnonzero(member_mask(criterion, counted)) if criterion else slice(None)
-        keys = counted.design.strata[rows] * counted.n_cells + counted.cells[rows]
+        keys = strata[rows] * counted.n_cells + counted.cells[rows]
         return weighted_bincount(keys, counted.counts[rows], n * counted.n_cells).reshape(n, counted.n_cells)
 
     @property

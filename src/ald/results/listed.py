@@ -8,7 +8,7 @@ from dataclasses import replace
 from ald.assess.assessment import assessment_terms
 from ald.data.strata import Strata
 from ald.groups.tree import CodedCriterion
-from ald.notions import Mean, Notion, RateCounter
+from ald.notions import Notion, RateCounter
 from ald.options import AuditConfig
 from ald.results.details import Details, People, Subject, TreePeople, details, held_beside, people_of_trees
 from ald.results.halving import Halving
@@ -58,8 +58,8 @@ def listed_subjects(split: Halving, config: AuditConfig, people: Sequence[People
 def others_of(
     criterion: CodedCriterion, notion: Notion, people: People, strata: Strata | None, config: AuditConfig
 ) -> tuple[int, ...] | None:
-    """The attributes that a group is held beside; None where it is not compared with the rest, or by amounts."""
-    if config.reference != "rest" or any(isinstance(rate, Mean) for rate in notion.rates):
+    """The attributes that a group is held beside; None where it is not compared with the rest."""
+    if config.reference != "rest":
         return None
     return held_beside(criterion, people.attributes, strata)
 

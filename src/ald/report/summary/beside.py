@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ald.groups.criterion import quote
-from ald.notions import Notion
+from ald.notions import Mean, Notion
 from ald.report.model import Entry, Grid, Heading
 from ald.report.summary.table import gap, number, text_and_numbers, word
-from ald.report.words import confidence, format_signed, interval, list_words, p_value, percent, unsigned
+from ald.report.units import Points, units_of_notion
+from ald.report.words import confidence, list_words, p_value, percent
 from ald.results.beside import Alike, AlikeGap, Beside
 
 # Attributes in the table; the document has all.
 MOST = 20
 # From this share of the group on without anybody to compare with, the table says so.
 _ALONE = 0.01
-# A smaller change of the gap is not worth a sentence.
-_LEAST = 0.01
+# A smaller change of the gap is not worth a sentence; of means a smaller part of it.
+_LEAST, _LEAST_PART = 0.01, 0.1
 
 
 def tell_beside(beside: Beside, notion: Notion) -> tuple[str, ...]:
@@ -29,12 +30,14 @@ def tell_beside(beside: Beside, notion: Notion) -> tuple[str, ...]:
         names = list_words([quote(factor.attribute) for factor in beside.factors])
         told.append(f"among people with the same {names} {_said(beside.together.gaps, notion)}")
     if beside.attributes:
-        most = _by_change(beside, notion)[0]
-        if abs((_psi(most.gaps, notion) or crude) - crude) >= _LEAST:
+        most, is_mean = _by_change(beside, notion)[0], isinstance(notion.rates[0], Mean)
+        if abs((_psi(most.gaps, notion) or crude) - crude) >= (_LEAST_PART * abs(crude) if is_mean else _LEAST):
             told.append(f"among people with the same {quote(most.attribute)} {_said(most.gaps, notion)}")
         else:
-            told.append("no other attribute by itself changes it by a point")
-    return (f"Crude gap {'; '.join([f'{_said(beside.crude, notion)} points', *told])}.",) if told else ()
+            told.append(f"no other attribute by itself changes it by a {'tenth' if is_mean else 'point'}")
+    units = units_of_notion(notion)
+    first = f"{_said(beside.crude, notion)} points" if isinstance(units, Points) else units.gap_words(crude)
+    return (f"Crude gap {'; '.join([first, *told])}.",) if told else ()
 
 
 def tabulate_beside(beside: Beside, notion: Notion, level: float) -> Grid | None:
@@ -74,7 +77,8 @@ def _said(gaps: Sequence[AlikeGap], notion: Notion) -> str:
     psi = _psi(gaps, notion)
     if psi is None:
         return "it is undefined"
-    return (unsigned if len(notion.rates) > 1 else format_signed)(psi)
+    units = units_of_notion(notion)
+    return units.unsigned(psi) if len(notion.rates) > 1 else units.signed(psi)
 
 
 def _by_change(beside: Beside, notion: Notion) -> list[Alike]:
@@ -97,15 +101,15 @@ def _rows(
     name: str, gaps: Sequence[AlikeGap], differs: tuple[str, str, str], notion: Notion
 ) -> list[tuple[Entry, ...]]:
     """One row per rate; how people differ stands in the first."""
-    out = []
+    out, units = [], units_of_notion(notion)
     for r, one in enumerate(gaps):
         level, inside, outside = differs if r == 0 else ("", "", "")
         out.append(
             (
                 word(name),
                 *([word(notion.rates[r].name)] if len(notion.rates) > 1 else []),
-                gap(one.gap),
-                word("–" if None in one.interval else interval(one.interval)),
+                gap(one.gap, units),
+                word("–" if None in one.interval else units.interval(one.interval)),
                 number(one.log10_p, "–" if one.log10_p is None else p_value(one.log10_p)),
                 number(one.log10_p_same, "–" if one.log10_p_same is None else p_value(one.log10_p_same)),
                 word(level),
