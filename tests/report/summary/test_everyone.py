@@ -90,6 +90,10 @@ def test_sizes_on_new_people() -> None:
     )
     doubtful = replace(first(), shuffled=replace(first().shuffled, exaggerated=True, psi_new=-0.1))
     assert everyone.new_people(doubtful, NOTIONS["statistical parity"]).endswith("is probably exaggerated.")
+    same = replace(first(), shuffled=replace(first().shuffled, exaggerated=True, psi_new=first().psi))
+    assert "exaggerated" not in everyone.new_people(same, NOTIONS["statistical parity"])
+    later = replace(audited(), groups=(first(), doubtful))
+    assert f"Group 2:{everyone.new_people(doubtful, NOTIONS['statistical parity'])}" in later.report().facts
 
 
 def test_halves_that_lead_there() -> None:

@@ -102,10 +102,18 @@ def new_people(finding: Finding, notion: Notion) -> str:
     if told is None or told.psi_new is None:
         return ""
     text = f" On new people such a group shows a gap of about {size_words(told.psi_new, notion)}"
-    if told.exaggerated:
+    if is_exaggerated(finding, notion):
         own = size_words(finding.psi, notion)
         return f"{text}: that of {own}, on the people who suggested it, is probably exaggerated."
     return f"{text}."
+
+
+def is_exaggerated(finding: Finding, notion: Notion) -> bool:
+    """Whether the gap is probably too large, and that on new people another one, as they are written."""
+    told = finding.shuffled
+    if told is None or told.psi_new is None or not told.exaggerated:
+        return False
+    return size_words(told.psi_new, notion) != size_words(finding.psi, notion)
 
 
 def halves(finding: Finding) -> str:

@@ -238,6 +238,8 @@ def _describe_tests(audit: Audit) -> list[str]:
     for i, finding in enumerate(audit.groups[1:], 2):
         if finding.together is not None and finding.together.listed:
             lines.append(f"Group {i}: {everyone.together(finding)}.")
+        if everyone.is_exaggerated(finding, audit.notion_of(finding)):
+            lines.append(f"Group {i}:{everyone.new_people(finding, audit.notion_of(finding))}")
     if config.threshold > 0:
         lines.append(
             f"Tested for being larger than {units_in(audit).size(config.threshold)}, not for being there at all."
