@@ -67,6 +67,51 @@ ADD_MOMENTS(add_to_one, 1, BIN_OF(a) += one;)
 ADD_MOMENTS(add_to_two, 2, BIN_OF(a) += one; BIN_OF(b) += one;)
 ADD_MOMENTS(add_to_four, 4, BIN_OF(a) += one; BIN_OF(b) += one; BIN_OF(c) += one; BIN_OF(d) += one;)
 
+#if HAS_VECTORS
+/* Four attributes of rows of two words, of one person each: what a row adds is made as it is read. */
+WITH_VECTORS static void
+add_pairs_to_four(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn)
+{
+    const Field a = work->fields[drawn[0]], b = work->fields[drawn[1]], c = work->fields[drawn[2]],
+                d = work->fields[drawn[3]];
+    char *const of[2][4] = {
+        {(char *)a.moments, (char *)b.moments, (char *)c.moments, (char *)d.moments},
+        {(char *)(a.moments + a.twin), (char *)(b.moments + b.twin), (char *)(c.moments + c.twin),
+         (char *)(d.moments + d.twin)},
+    };
+    /* One person, the amount, the high word of its square, and the low one. */
+    const __m256i unit = _mm256_setr_epi64x(1, 0, 0, 0), ones = _mm256_set1_epi64x(1);
+    const __m256i shifts = _mm256_setr_epi64x(0, 0, WORD_BITS, 0);
+    const __m256i wanted = _mm256_setr_epi64x(0, 0, -1, ((int64_t)1 << WORD_BITS) - 1);
+#define ADD_TO(COPY, J, FIELD)                                                             \
+    do {                                                                                   \
+        __m256i *bin = (__m256i *)(of[COPY][J] + (word >> FIELD.down & FIELD.mask));       \
+        _mm256_store_si256(bin, _mm256_add_epi64(_mm256_load_si256(bin), add));            \
+    } while (0)
+#define ADD_PAIR(COPY, ROW)                                                                \
+    do {                                                                                   \
+        const uint64_t word = (ROW)[0];                                                    \
+        const __m256i amount = _mm256_set1_epi64x((long long)(ROW)[1]);                    \
+        const __m256i square = _mm256_srlv_epi64(_mm256_mul_epi32(amount, amount), shifts); \
+        const __m256i first = _mm256_mask_mul_epi32(unit, 2, amount, ones);                \
+        const __m256i add = _mm256_ternarylogic_epi64(square, wanted, first, 0xea);        \
+        ADD_TO(COPY, 0, a);                                                                \
+        ADD_TO(COPY, 1, b);                                                                \
+        ADD_TO(COPY, 2, c);                                                                \
+        ADD_TO(COPY, 3, d);                                                                \
+    } while (0)
+    int64_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        __builtin_prefetch((const void *)((uintptr_t)(rows + 2 * i) + WORDS_AHEAD * sizeof(uint64_t)));
+        ADD_PAIR(0, rows + 2 * i);
+        ADD_PAIR(1, rows + 2 * i + 2);
+    }
+    if (i < n) {
+        ADD_PAIR(0, rows + 2 * i);
+    }
+}
+#endif
+
 MANY_VERSIONS static void
 fill_moments(const Work *work, const uint64_t *rows, int64_t n)
 {
@@ -77,10 +122,17 @@ fill_moments(const Work *work, const uint64_t *rows, int64_t n)
 static void
 count_amounts_of(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn)
 {
-    for (int64_t start = 0; start < n; start += MOMENT_ROWS) {
+    Py_ssize_t done = 0;
+#if HAS_VECTORS
+    while (vectors == ALL_VECTORS && work->n_words == 2 && work->weight_word < 0 && done + 4 <= work->n_drawn) {
+        add_pairs_to_four(work, rows, n, drawn + done);
+        done += 4;
+    }
+#endif
+    for (int64_t start = 0; start < n && done < work->n_drawn; start += MOMENT_ROWS) {
         const int64_t some = n - start < MOMENT_ROWS ? n - start : MOMENT_ROWS;
         const uint64_t *block = rows + start * work->n_words;
-        Py_ssize_t j = 0;
+        Py_ssize_t j = done;
         fill_moments(work, block, some);
         for (; j + 4 <= work->n_drawn; j += 4) {
             add_to_four(work, block, some, drawn + j);
@@ -101,6 +153,10 @@ compact_amounts(const Work *work, const Field *field, const uint64_t *rows, int6
 {
     Moments *bins = field->moments, total = {0};
     int64_t *code = work->code, *people = work->people, *sum = work->sum, found = 0;
+    for (int64_t value = 0; value < field->twin; value++) {
+        bins[value] += bins[value + field->twin];
+        bins[value + field->twin] = total;
+    }
     *missing = bins[field->size];
     bins[field->size] = total;
     if (2 * n < field->size) {

@@ -299,8 +299,8 @@ static int
 amounts_fit(const Buffer *b, const Shape *shape)
 {
     int64_t bins = 0;
-    int fits = shape->n_words >= 2 && (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 &&
-                                                                  shape->weight_shift == 32));
+    int fits = shape->n_words >= 2 && shape->cell_bits == PLACE_BITS &&
+               (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 && shape->weight_shift == 32));
     for (Py_ssize_t a = 0; fits && a < length(&b[WORD]); a++) {
         fits = INTS(WORD)[a] < shape->n_words - 1 && INTS(WIDTH)[a] < 32;
         bins += fits ? bins_of(INTS(SIZE)[a], INTS(WIDTH)[a], 0) : 0;

@@ -469,14 +469,14 @@ def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
 def small_visit_of_amounts() -> dict[str, Any]:
     """The same where the two rows have the amounts 5 and -3."""
     one = np.zeros(1, np.int64)
-    rows = np.array([2, 5, 0, 2**32 - 3], np.uint64)
+    rows = np.array([32, 5, 0, 2**32 - 3], np.uint64)
     return small_visit() | {
-        "hits": one, "bases": one, "rows": rows, "left_counts": np.zeros((2, 4), np.int64),
+        "shift": np.array([5]), "hits": one, "bases": one, "rows": rows, "left_counts": np.zeros((2, 4), np.int64),
         "observed": np.zeros((2, 4), np.int64),
     }  # fmt: skip
 
 
-AMOUNTS_SHAPE = (2, 1, -1, 63)
+AMOUNTS_SHAPE = (2, 5, -1, 63)
 
 
 def test_a_visit_parts_a_node_of_amounts() -> None:
@@ -490,9 +490,10 @@ def test_a_visit_parts_a_node_of_amounts() -> None:
 @pytest.mark.parametrize(
     ("shape", "change"),
     [
-        ((1, 1, -1, 63), {}),
-        ((2, 1, 0, 32), {}),
-        ((2, 1, 1, 40), {}),
+        ((2, 1, -1, 63), {}),
+        ((1, 5, -1, 63), {}),
+        ((2, 5, 0, 32), {}),
+        ((2, 5, 1, 40), {}),
         (AMOUNTS_SHAPE, {"word": np.array([1])}),
         (AMOUNTS_SHAPE, {"width": np.array([33])}),
         (AMOUNTS_SHAPE, {"size": np.array([2**22]), "scores": np.zeros(2**22)}),
