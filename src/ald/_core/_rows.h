@@ -162,8 +162,8 @@ make_work(Work *work, const Buffer *b)
         /* Zeroed by whoever gives memory, so that what is never needed is never touched. */
         work->room = calloc((size_t)bins + 2, sizeof(Moments));
         work->added = aligned_alloc(sizeof(Moments), BLOCK * sizeof(Moments));
-        work->people = calloc(room, sizeof(int64_t));
-        work->sum = calloc(room, sizeof(int64_t));
+        work->people = calloc(room + 8, sizeof(int64_t));
+        work->sum = calloc(room + 8, sizeof(int64_t));
         if (!work->room || !work->added || !work->people || !work->sum) {
             return 0;
         }
