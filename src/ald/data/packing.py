@@ -15,7 +15,7 @@ from ald.data.coded import AuditData
 
 # Bits of half a word.
 _HALF = 32
-# The lowest bits of words where outcomes are amounts, which are empty: codes are places in a table, as the kernel reads them.
+# The lowest bits of words where outcomes are amounts, which are empty: codes are read as places in a table.
 _PLACE_BITS = 5
 # Rows below which another thread costs more than it saves.
 WORTH_A_THREAD = 50_000
