@@ -41,7 +41,8 @@ def test_fields_of_a_layout_do_not_overlap(largest: list[int], n_cells: int, mos
 @given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(1, 2**31))
 def test_amounts_have_a_last_word_of_their_own(largest: list[int], most: int) -> None:
     """No code is in it, and people are in its upper half."""
-    plain, layout = WordLayout.of(largest, 1), WordLayout.of(largest, 1, most, amounts=True)
+    # As many empty bits as those of amounts have.
+    plain, layout = WordLayout.of(largest, 32), WordLayout.of(largest, 1, most, amounts=True)
     assert layout.n_words == plain.n_words + 1
     assert layout.word.tolist() == plain.word.tolist()
     assert layout.weight == ((plain.n_words, 32) if most > 1 else (-1, 63))

@@ -67,6 +67,51 @@ ADD_MOMENTS(add_to_one, 1, BIN_OF(a) += one;)
 ADD_MOMENTS(add_to_two, 2, BIN_OF(a) += one; BIN_OF(b) += one;)
 ADD_MOMENTS(add_to_four, 4, BIN_OF(a) += one; BIN_OF(b) += one; BIN_OF(c) += one; BIN_OF(d) += one;)
 
+#if HAS_VECTORS
+/* Four attributes of rows of two words, of one person each: what a row adds is made as it is read. */
+WITH_VECTORS static void
+add_pairs_to_four(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn)
+{
+    const Field a = work->fields[drawn[0]], b = work->fields[drawn[1]], c = work->fields[drawn[2]],
+                d = work->fields[drawn[3]];
+    char *const of[2][4] = {
+        {(char *)a.moments, (char *)b.moments, (char *)c.moments, (char *)d.moments},
+        {(char *)(a.moments + a.twin), (char *)(b.moments + b.twin), (char *)(c.moments + c.twin),
+         (char *)(d.moments + d.twin)},
+    };
+    /* One person, the amount, the high word of its square, and the low one. */
+    const __m256i unit = _mm256_setr_epi64x(1, 0, 0, 0), ones = _mm256_set1_epi64x(1);
+    const __m256i shifts = _mm256_setr_epi64x(0, 0, WORD_BITS, 0);
+    const __m256i wanted = _mm256_setr_epi64x(0, 0, -1, ((int64_t)1 << WORD_BITS) - 1);
+#define ADD_TO(COPY, J, FIELD)                                                             \
+    do {                                                                                   \
+        __m256i *bin = (__m256i *)(of[COPY][J] + (word >> FIELD.down & FIELD.mask));       \
+        _mm256_store_si256(bin, _mm256_add_epi64(_mm256_load_si256(bin), add));            \
+    } while (0)
+#define ADD_PAIR(COPY, ROW)                                                                \
+    do {                                                                                   \
+        const uint64_t word = (ROW)[0];                                                    \
+        const __m256i amount = _mm256_set1_epi64x((long long)(ROW)[1]);                    \
+        const __m256i square = _mm256_srlv_epi64(_mm256_mul_epi32(amount, amount), shifts); \
+        const __m256i first = _mm256_mask_mul_epi32(unit, 2, amount, ones);                \
+        const __m256i add = _mm256_ternarylogic_epi64(square, wanted, first, 0xea);        \
+        ADD_TO(COPY, 0, a);                                                                \
+        ADD_TO(COPY, 1, b);                                                                \
+        ADD_TO(COPY, 2, c);                                                                \
+        ADD_TO(COPY, 3, d);                                                                \
+    } while (0)
+    int64_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        __builtin_prefetch((const void *)((uintptr_t)(rows + 2 * i) + WORDS_AHEAD * sizeof(uint64_t)));
+        ADD_PAIR(0, rows + 2 * i);
+        ADD_PAIR(1, rows + 2 * i + 2);
+    }
+    if (i < n) {
+        ADD_PAIR(0, rows + 2 * i);
+    }
+}
+#endif
+
 MANY_VERSIONS static void
 fill_moments(const Work *work, const uint64_t *rows, int64_t n)
 {
@@ -77,10 +122,17 @@ fill_moments(const Work *work, const uint64_t *rows, int64_t n)
 static void
 count_amounts_of(const Work *work, const uint64_t *rows, int64_t n, const int64_t *drawn)
 {
-    for (int64_t start = 0; start < n; start += MOMENT_ROWS) {
+    Py_ssize_t done = 0;
+#if HAS_VECTORS
+    while (vectors == ALL_VECTORS && work->n_words == 2 && work->weight_word < 0 && done + 4 <= work->n_drawn) {
+        add_pairs_to_four(work, rows, n, drawn + done);
+        done += 4;
+    }
+#endif
+    for (int64_t start = 0; start < n && done < work->n_drawn; start += MOMENT_ROWS) {
         const int64_t some = n - start < MOMENT_ROWS ? n - start : MOMENT_ROWS;
         const uint64_t *block = rows + start * work->n_words;
-        Py_ssize_t j = 0;
+        Py_ssize_t j = done;
         fill_moments(work, block, some);
         for (; j + 4 <= work->n_drawn; j += 4) {
             add_to_four(work, block, some, drawn + j);
@@ -94,6 +146,40 @@ count_amounts_of(const Work *work, const uint64_t *rows, int64_t n, const int64_
     }
 }
 
+#if HAS_VECTORS
+/* The same of eight codes at a time, as far as there are as many. Code, people and sums have room for eight more. Returns
+ * how many codes were looked at. */
+WITH_VECTORS static int64_t
+compact_eight_amounts(const Work *work, const Moments *bins, int64_t size, int64_t *n, Moments *total)
+{
+    const __m512i firsts = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
+    const __m512i lows = _mm512_setr_epi64(0, 1, 2, 3, 8, 9, 10, 11), highs = _mm512_setr_epi64(4, 5, 6, 7, 12, 13, 14, 15);
+    __m512i codes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), sum = _mm512_setzero_si512();
+    int64_t found = 0, value = 0;
+    for (; value + 8 <= size; value += 8) {
+        __m512i two[4];
+        for (int j = 0; j < 4; j++) {
+            two[j] = _mm512_loadu_si512(bins + value + 2 * j);
+        }
+        const __m512i low = _mm512_permutex2var_epi64(two[0], firsts, two[1]);
+        const __m512i high = _mm512_permutex2var_epi64(two[2], firsts, two[3]);
+        const __m512i people = _mm512_permutex2var_epi64(low, lows, high);
+        const __m512i sums = _mm512_permutex2var_epi64(low, highs, high);
+        const __mmask8 some = _mm512_test_epi64_mask(people, people);
+        sum = _mm512_add_epi64(sum, _mm512_add_epi64(_mm512_add_epi64(two[0], two[1]), _mm512_add_epi64(two[2], two[3])));
+        _mm512_storeu_si512(work->code + found, _mm512_maskz_compress_epi64(some, codes));
+        _mm512_storeu_si512(work->people + found, _mm512_maskz_compress_epi64(some, people));
+        _mm512_storeu_si512(work->sum + found, _mm512_maskz_compress_epi64(some, sums));
+        codes = _mm512_add_epi64(codes, _mm512_set1_epi64(8));
+        found += __builtin_popcount(some);
+    }
+    _mm256_storeu_si256((__m256i *)total,
+                        _mm256_add_epi64(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1)));
+    *n = found;
+    return value;
+}
+#endif
+
 /* The codes that occur, ascending, with their people and sums, and the moments of all. Missing values are set aside; the
  * histogram keeps the rest. Returns the number of codes. */
 INLINE int64_t
@@ -101,9 +187,13 @@ compact_amounts(const Work *work, const Field *field, const uint64_t *rows, int6
 {
     Moments *bins = field->moments, total = {0};
     int64_t *code = work->code, *people = work->people, *sum = work->sum, found = 0;
+    for (int64_t value = 0; value < field->twin; value++) {
+        bins[value] += bins[value + field->twin];
+        bins[value + field->twin] = total;
+    }
     *missing = bins[field->size];
     bins[field->size] = total;
-    if (2 * n < field->size) {
+    if (8 * n < field->size) {
         /* Few rows: the codes that occur are found without looking at those that do not. */
         uint64_t *seen = work->seen;
         for (int64_t i = 0; i < n; i++) {
@@ -128,7 +218,13 @@ compact_amounts(const Work *work, const Field *field, const uint64_t *rows, int6
         }
     }
     else {
-        for (int64_t value = 0; value < field->size; value++) {
+        int64_t value = 0;
+#if HAS_VECTORS
+        if (vectors == ALL_VECTORS) {
+            value = compact_eight_amounts(work, bins, field->size, &found, &total);
+        }
+#endif
+        for (; value < field->size; value++) {
             const Moments bin = bins[value];
             total += bin;
             code[found] = value;
@@ -187,6 +283,28 @@ cross_of_sums(int64_t part, int64_t people, int64_t whole, int64_t everyone)
     return fabs(estimate) < WRAPS ? (double)exact : estimate;
 }
 
+/* Whether all differences of products of sums of some of these amounts are below that: no sum is larger than the root of
+ * people times sum of squares. */
+INLINE int
+never_wraps(const Moments *of)
+{
+    const double people = (double)(*of)[PEOPLE];
+    const double squares = ldexp((double)(*of)[HIGH], WORD_BITS) + (double)(*of)[LOW];
+    return people * sqrt(people * squares) < WRAPS / 4;
+}
+
+/* The same of every code, or of everyone up to it. */
+INLINE void
+cross_all(const int64_t *sum, const int64_t *people, int64_t n, int64_t total, int64_t everyone, int small, double *cross)
+{
+    for (int64_t e = 0; small && e < n; e++) {
+        cross[e] = (double)(sum[e] * everyone - people[e] * total);
+    }
+    for (int64_t e = 0; !small && e < n; e++) {
+        cross[e] = cross_of_sums(sum[e], people[e], total, everyone);
+    }
+}
+
 /* people^2 times the variance: as ald._core.exact.scatter. */
 static double
 scatter(const Moments *of)
@@ -205,20 +323,20 @@ scatter(const Moments *of)
 /* The association of an attribute with the amounts. Returns the statistic. */
 INLINE double
 associate_amounts(const Work *work, const Field *field, int64_t n, int64_t total, int64_t everyone, double margin,
-                  int64_t *df)
+                  int small, int64_t *df)
 {
-    const int64_t *people = work->people, *sum = work->sum;
+    const int64_t *people = work->people;
     const double bases = (double)everyone;
-    double *v = work->v, *x = work->x, statistic;
+    double *v = work->v, *x = work->x, *cross = work->cut, statistic;
     *df = 0;
     if (n < 2 || !(margin > 0)) {
         return 0.0;
     }
     *df = field->nominal ? n - 1 : 1;
+    cross_all(work->sum, people, n, total, everyone, small, cross);
     if (field->nominal) {
         for (int64_t e = 0; e < n; e++) {
-            const double cross = cross_of_sums(sum[e], people[e], total, everyone);
-            v[e] = cross * cross / (double)people[e];
+            v[e] = cross[e] * cross[e] / (double)people[e];
         }
         statistic = segment_sum(v, n);
     }
@@ -230,7 +348,7 @@ associate_amounts(const Work *work, const Field *field, int64_t n, int64_t total
         const double mean = segment_sum(v, n) / bases;
         for (int64_t e = 0; e < n; e++) {
             x[e] = x[e] - mean;
-            v[e] = cross_of_sums(sum[e], people[e], total, everyone) * x[e];
+            v[e] = cross[e] * x[e];
         }
         const double sums = segment_sum(v, n);
         for (int64_t e = 0; e < n; e++) {
@@ -254,8 +372,8 @@ two_samples(int64_t sum, int64_t people, int64_t total, int64_t everyone, double
 /* The best admissible cut of the codes in their present order: its last position on the left, or -1. People and sums
  * become running sums. */
 INLINE int64_t
-best_cut_of_amounts(const Work *work, int64_t n, int64_t total, int64_t everyone, double margin, int64_t min_bucket,
-                    double *best, double *unrestricted)
+best_cut_of_amounts(const Work *work, int64_t n, int64_t total, int64_t everyone, double margin, int small,
+                    int64_t min_bucket, double *best, double *unrestricted)
 {
     int64_t *people = work->people, *sum = work->sum, n_left = 0, sum_left = 0;
     double *cut = work->cut;
@@ -263,8 +381,13 @@ best_cut_of_amounts(const Work *work, int64_t n, int64_t total, int64_t everyone
         people[e] = n_left += people[e];
         sum[e] = sum_left += sum[e];
     }
+    cross_all(sum, people, n, total, everyone, small, cut);
+    const double most = (double)(everyone - 1);
     for (int64_t e = 0; e < n; e++) {
-        cut[e] = two_samples(sum[e], people[e], total, everyone, margin);
+        /* As `two_samples`, without a division by zero: nobody may be on the right. */
+        const double scale = margin * ((double)people[e] * (double)(everyone - people[e]));
+        const double value = cut[e] * cut[e] / (scale > 0 ? scale : 1.0) * most;
+        cut[e] = scale > 0 ? value : 0.0;
     }
     /* Every code has someone, so that these numbers ascend. */
     int64_t from = 0, to = n;
@@ -353,8 +476,8 @@ best_partition_of_amounts(const Field *field, uint64_t present, int64_t total, i
 }
 
 INLINE void
-split_amounts(const Work *work, const Field *field, int64_t n, const Moments *all, double margin, int64_t min_bucket,
-              const Found *found, Py_ssize_t request)
+split_amounts(const Work *work, const Field *field, int64_t n, const Moments *all, double margin, int small,
+              int64_t min_bucket, const Found *found, Py_ssize_t request)
 {
     const int64_t everyone = (*all)[PEOPLE], total = (*all)[SUM];
     uint64_t present = 0, left_bits = 0;
@@ -369,7 +492,7 @@ split_amounts(const Work *work, const Field *field, int64_t n, const Moments *al
         order_amounts(work, n);
     }
     double best, unrestricted;
-    const int64_t last = best_cut_of_amounts(work, n, total, everyone, margin, min_bucket, &best, &unrestricted);
+    const int64_t last = best_cut_of_amounts(work, n, total, everyone, margin, small, min_bucket, &best, &unrestricted);
     int is_found = last >= 0;
     for (int64_t e = 0; field->nominal && e <= last; e++) {
         left_bits |= (uint64_t)1 << work->code[e];
@@ -421,12 +544,13 @@ test_amounts(const Work *work, const uint64_t *rows, int64_t n, const int64_t *d
         memcpy(found->observed + request * MOMENTS, &all, sizeof(all));
         found->state[request] = NONE;
         const double margin = scatter(&all);
+        const int small = never_wraps(&all);
         int64_t df;
-        const double statistic = associate_amounts(work, field, codes, all[SUM], all[PEOPLE], margin, &df);
+        const double statistic = associate_amounts(work, field, codes, all[SUM], all[PEOPLE], margin, small, &df);
         found->statistic[request] = statistic;
         found->df[request] = df;
         if (df > 0 && !(df < work->n_critical && statistic < work->critical[df])) {
-            split_amounts(work, field, codes, &all, margin, min_bucket, found, request);
+            split_amounts(work, field, codes, &all, margin, small, min_bucket, found, request);
         }
         clear_amounts(work, field, codes);
     }

@@ -156,6 +156,32 @@ select_eight(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n, uint64_t 
 }
 #endif
 
+#if HAS_VECTORS
+/* The same of rows of two words, four at a time. */
+WITH_VECTORS static Py_ssize_t
+select_pairs(const uint64_t *bits, const uint64_t *rows, Py_ssize_t n, uint64_t cell_mask, uint64_t *out, Py_ssize_t room,
+             Py_ssize_t *written, int64_t *cells)
+{
+    Py_ssize_t at = 0, done = 0;
+    for (; at + 64 <= n && done + 64 <= room; at += 64) {
+        const uint64_t word = bits[at / 64];
+        const Py_ssize_t before = done;
+        for (int j = 0; j < 16; j++) {
+            const unsigned four = (unsigned)(word >> 4 * j) & 15;
+            const __m512i order = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)pair_places[four]));
+            const __m512i some = _mm512_loadu_si512(rows + 2 * (at + 4 * j));
+            _mm512_storeu_si512(out + 2 * done, _mm512_permutexvar_epi64(order, some));
+            done += __builtin_popcount(four);
+        }
+        for (Py_ssize_t i = before; i < done; i++) {
+            cells[out[2 * i] & cell_mask] += 1;
+        }
+    }
+    *written = done;
+    return at;
+}
+#endif
+
 MANY_VERSIONS static Py_ssize_t
 ones(const uint64_t *bits, Py_ssize_t words)
 {
@@ -234,6 +260,9 @@ select_sample(PyObject *self, PyObject *args)
         if (vectors == ALL_VECTORS && n_words == 1 && cell_bits == 1) {
             at = select_eight(bits, rows, n, out, room, &written, cells);
         }
+        else if (vectors == ALL_VECTORS && n_words == 2) {
+            at = select_pairs(bits, rows, n, mask, out, room, &written, cells);
+        }
 #endif
         select_rows(bits, rows, n_words, at, n, mask, out, written, cells);
     }
@@ -299,8 +328,8 @@ static int
 amounts_fit(const Buffer *b, const Shape *shape)
 {
     int64_t bins = 0;
-    int fits = shape->n_words >= 2 && (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 &&
-                                                                  shape->weight_shift == 32));
+    int fits = shape->n_words >= 2 && shape->cell_bits == PLACE_BITS &&
+               (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 && shape->weight_shift == 32));
     for (Py_ssize_t a = 0; fits && a < length(&b[WORD]); a++) {
         fits = INTS(WORD)[a] < shape->n_words - 1 && INTS(WIDTH)[a] < 32;
         bins += fits ? bins_of(INTS(SIZE)[a], INTS(WIDTH)[a], 0) : 0;

@@ -30,6 +30,9 @@
 /* What is added up of amounts: people, sum, and the two words of the sum of squares. */
 enum { PEOPLE, SUM, HIGH, LOW, MOMENTS };
 #define WORD_BITS 31
+/* Where outcomes are amounts, codes are this far up: as places in a table of moments. */
+#define PLACE_BITS 5
+#define FEW_CODES 16
 typedef int64_t Moments __attribute__((vector_size(MOMENTS * sizeof(int64_t))));
 
 typedef struct {
@@ -44,6 +47,7 @@ typedef struct {
     const double *scores;
     uint32_t *histogram;   /* people per code and cell: fewer than 2^31 in all */
     Moments *moments;      /* of amounts, per code */
+    int64_t twin;          /* few codes have two histograms, this far apart: neighbouring rows need not wait; or 0 */
 } Field;
 
 /* Attributes of one word that are counted together, the lowest bits first. */
@@ -112,6 +116,14 @@ bins_of(int64_t size, int64_t bits, int cell_bits)
     return (codes > size ? codes : size + 1) << cell_bits;
 }
 
+/* The room that an attribute's histograms of amounts take. */
+static int64_t
+amount_bins_of(int64_t size, int64_t bits)
+{
+    const int64_t bins = bins_of(size, bits, 0);
+    return bins <= FEW_CODES ? 2 * bins : bins;
+}
+
 /* Fields and room; 0 if there is no memory. Arrays: word, shift, bits, size, nominal, scores. */
 static int
 make_work(Work *work, const Buffer *b)
@@ -122,7 +134,7 @@ make_work(Work *work, const Buffer *b)
     const double *scores = b[5].view.buf;
     int64_t bins = 0, largest = 0;
     for (Py_ssize_t a = 0; a < k; a++) {
-        bins += bins_of(size[a], bits[a], work->amounts ? 0 : work->cell_bits);
+        bins += work->amounts ? amount_bins_of(size[a], bits[a]) : bins_of(size[a], bits[a], work->cell_bits);
         largest = size[a] > largest ? size[a] : largest;
     }
     work->capacity = largest + 1;
@@ -150,8 +162,8 @@ make_work(Work *work, const Buffer *b)
         /* Zeroed by whoever gives memory, so that what is never needed is never touched. */
         work->room = calloc((size_t)bins + 2, sizeof(Moments));
         work->added = aligned_alloc(sizeof(Moments), BLOCK * sizeof(Moments));
-        work->people = calloc(room, sizeof(int64_t));
-        work->sum = calloc(room, sizeof(int64_t));
+        work->people = calloc(room + 8, sizeof(int64_t));
+        work->sum = calloc(room + 8, sizeof(int64_t));
         if (!work->room || !work->added || !work->people || !work->sum) {
             return 0;
         }
@@ -176,7 +188,9 @@ make_work(Work *work, const Buffer *b)
         };
         scores += size[a];
         if (work->amounts) {
-            moments += bins_of(size[a], bits[a], 0);
+            const int64_t own = bins_of(size[a], bits[a], 0), taken = amount_bins_of(size[a], bits[a]);
+            work->fields[a].twin = taken > own ? own : 0;
+            moments += taken;
         }
         else {
             histogram += bins_of(size[a], bits[a], work->cell_bits);

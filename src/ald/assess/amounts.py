@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ald._core.arrays import BoolArray, FloatArray, IntArray
+from ald._core.threads import in_threads
 from ald.assess.contrast import Contrast
 from ald.assess.robust import Robust, compare_amounts_robustly
 from ald.data.amounts import Unit
@@ -31,6 +32,8 @@ from ald.statistics.shuffled import Shuffles, permutation_log_p
 FEW, MOST = 0.01, 0.5
 # The permutation test is for sides of fewer people than this, or than skewness asks for, if they are not very many.
 SMALL, SKEW, LARGE = 30, 0.15, 400
+# Groups below which testing them in threads costs more than it saves.
+_WORTH_A_THREAD = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +112,7 @@ def by_sums(
     compare: Callable[[int], Contrast],
     rows_of: Callable[[int], IntArray] | None,
     known: FewRows | None = None,
+    threads: int = 1,
 ) -> tuple[Contrasts, FloatArray, FloatArray, tuple[str, ...]]:
     """The differences of many groups of independent people, log p, the statistics, and the tests that they are of.
 
@@ -132,7 +136,7 @@ def by_sums(
         asked = np.flatnonzero(~np.isnan(log_p) & other)
         if not few and rows_of is not None:
             shuffles = Shuffles(np.repeat(values, data.counts))
-            log_p[asked] = _shuffled_log_ps(shuffles, asked, rows_of, known, data, side)
+            log_p[asked] = _shuffled_log_ps(shuffles, asked, rows_of, known, data, side, threads)
             for i in asked.tolist():
                 tests[i] = "permutation t"
             asked = asked[:0]
@@ -149,17 +153,21 @@ def _shuffled_log_ps(
     known: FewRows | None,
     data: AuditData,
     side: int,
+    threads: int,
 ) -> FloatArray:
     """Of some groups: those as large as others whose rows are known are tested together with them."""
     out = np.empty(len(asked))
     lengths = np.zeros(len(asked), np.int64) if known is None or not data.one_each else known.lengths[asked]
     lengths[2 * lengths > len(data.counts)] = 0
-    for k in np.unique(lengths).tolist():
+
+    def test(k: int) -> None:
         own = np.flatnonzero(lengths == k)
         if k and known is not None:
             out[own] = shuffles.log_ps_of(k, known.together(asked[own], k), side)
         else:
             out[own] = [_shuffled_log_p(shuffles, rows_of(i), data, side) for i in asked[own].tolist()]
+
+    in_threads(test, np.unique(lengths).tolist(), threads if len(asked) >= _WORTH_A_THREAD else 1)
     return out
 
 
@@ -209,6 +217,11 @@ def deviations(values: FloatArray, people: IntArray, stratum: IntArray) -> Float
 def dominated(values: FloatArray, people: IntArray, stratum: IntArray) -> bool:
     """Whether a few people hold most of the squared deviations from the means of their strata."""
     square = deviations(values, people, stratum) ** 2
+    if len(people) and int(people.min()) == int(people.max()) == 1:
+        few = ceil(FEW * len(people))
+        held = np.zeros(len(people))
+        held[:few] = -np.sort(np.partition(-square, few - 1)[:few])
+        return bool(held.sum() > MOST * square.sum())
     order = np.argsort(-square, kind="stable")
     few = ceil(FEW * int(people.sum()))
     before = np.cumsum(people[order]) - people[order]

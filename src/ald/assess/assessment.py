@@ -320,7 +320,7 @@ def assess(
         if not isinstance(leaves, Leaves):
             return _assess_amounts(criteria, members(data.ledger), data, notion, terms)
         inside, small = leaves.sums(data, small_side(data), threads)
-        return _assess_amounts(criteria, inside, data, notion, terms, small)
+        return _assess_amounts(criteria, inside, data, notion, terms, small, threads)
     if _follows_from_counts(data):
         inside = members(data)
         outside = None
@@ -339,6 +339,7 @@ def _assess_amounts(
     notion: Notion,
     terms: Terms,
     known: FewRows | None = None,
+    threads: int = 1,
 ) -> Assessment:
     """As `assess`, of amounts of independent people, from the sums of every group's. known: the rows of some groups."""
 
@@ -358,7 +359,9 @@ def _assess_amounts(
         assert data.design.reference is not None
         reference = data.with_counts(np.where(data.design.reference, data.counts, 0))
         outside = reference.cell_counts() - count_members(criteria, reference.ledger)
-    found, log_p, statistic, tests = by_sums(inside, outside, data, side, terms.threshold, compare, shuffled, known)
+    found, log_p, statistic, tests = by_sums(
+        inside, outside, data, side, terms.threshold, compare, shuffled, known, threads
+    )
     rate_in, rate_out = (mean.value(table[:, 1], table[:, 0])[None] for table in (inside, outside))
     scale = np.ones_like(rate_in)
     if terms.reference == "all":
@@ -383,7 +386,7 @@ def _assess_amounts(
         exact=np.zeros((1, len(inside)), bool),
         contrasts=Asked(compare, len(inside)),
         terms=terms,
-        why=tuple(_NO_AMOUNTS if undefined else "" for undefined in np.isnan(log_p)),
+        why=tuple(_NO_AMOUNTS if undefined else "" for undefined in np.isnan(log_p).tolist()),
     )
 
 

@@ -15,6 +15,8 @@ from ald.data.coded import AuditData
 
 # Bits of half a word.
 _HALF = 32
+# The lowest bits of words where outcomes are amounts, which are empty: codes are read as places in a table.
+_PLACE_BITS = 5
 # Rows below which another thread costs more than it saves.
 WORTH_A_THREAD = 50_000
 # As many values of all attributes together as the kernel has room for, where it adds up amounts.
@@ -58,7 +60,7 @@ class WordLayout:
 
         largest: of the codes of every attribute; most: people in a row.
         """
-        cell_bits = max(1, (n_cells - 1).bit_length())
+        cell_bits = _PLACE_BITS if amounts else max(1, (n_cells - 1).bit_length())
         width = [code.bit_length() for code in largest]
         used = [cell_bits]
 

@@ -120,8 +120,9 @@ def _shares(own: FloatArray, shuffled: FloatArray, times: int) -> FloatArray:
     are defined, ascending.
     """
     as_far = len(shuffled) - np.searchsorted(shuffled, own - _TIE * np.abs(own))
-    logs = [log((n + 1) / (times + 1)) for n in as_far.tolist()]
-    return np.where(np.isnan(own), np.nan, logs)
+    numbers, place = np.unique(as_far, return_inverse=True)
+    logs = np.array([log((n + 1) / (times + 1)) for n in numbers.tolist()])
+    return np.where(np.isnan(own), np.nan, logs[place])
 
 
 class _People:
@@ -134,9 +135,9 @@ class _People:
 
     def sides(self, chosen: list[IntArray], *, swapped: bool) -> tuple[Side, Side]:
         """Those inside and outside, for every choice of members."""
-        totals, squares = (
-            np.concatenate([each[c].sum(axis=1) for c in chosen]) for each in (self.centred, self.squares)
-        )
+        picked_values = [self.centred.take(c) for c in chosen]
+        totals = np.concatenate([values.sum(axis=1) for values in picked_values])
+        squares = np.concatenate([(values * values).sum(axis=1) for values in picked_values])
         k, n = chosen[0].shape[1], len(self.centred)
         people = np.full(len(totals), float(k))
         picked = Side(people=people, total=totals, spread=np.maximum(squares - totals**2 / k, 0.0))

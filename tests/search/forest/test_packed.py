@@ -291,6 +291,36 @@ def test_leaves_hold_whom_their_criteria_describe(
 
 @given(
     seed=st.integers(0, 10**6),
+    kind=st.sampled_from(AMOUNTS),
+    weighted=st.booleans(),
+    missing=st.booleans(),
+    keep=st.sampled_from([0.0, 1.0, 7.5, 60.0]),
+    level=LEVELS,
+)
+def test_leaves_add_up_the_amounts_of_whom_their_criteria_describe(
+    seed: int, kind: str, weighted: bool, missing: bool, keep: float, level: int
+) -> None:
+    """So are sums of people who were not there when the trees grew, and the rows of leaves with few of them."""
+    everyone = random_amounts(seed, 3000, kind, weighted, missing)
+    first = np.arange(3000) < 300
+    data, others = (everyone.with_counts(np.where(kept, everyone.counts, 0)) for kept in (first, ~first))
+    rngs = [np.random.default_rng(each) for each in range(3)]
+    forest = grow_forest(data, MeanCounter(), GrowthRules(alpha=0.9, minbucket=1), rngs)
+    present = {a: [0, 1] for a, attribute in enumerate(data.attributes) if attribute.kind == "ordinal"}
+    leaves = Leaves(forest=forest, at=np.flatnonzero(forest.is_leaf), present=present)
+    with instructions(level):
+        sums, few = leaves.sums(others, keep, threads=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "available", lambda data: False)
+        expected, rows = leaves.sums(others, keep)
+    assert sums.tolist() == expected.tolist()
+    assert few.lengths.tolist() == rows.lengths.tolist()
+    for i in np.flatnonzero(few.lengths).tolist():
+        assert few[i].tolist() == rows[i].tolist()
+
+
+@given(
+    seed=st.integers(0, 10**6),
     n_cells=st.sampled_from([2, 4]),
     weighted=st.booleans(),
     missing=st.booleans(),
@@ -469,14 +499,14 @@ def test_a_visit_refuses_what_does_not_fit(change: dict[str, Any]) -> None:
 def small_visit_of_amounts() -> dict[str, Any]:
     """The same where the two rows have the amounts 5 and -3."""
     one = np.zeros(1, np.int64)
-    rows = np.array([2, 5, 0, 2**32 - 3], np.uint64)
+    rows = np.array([32, 5, 0, 2**32 - 3], np.uint64)
     return small_visit() | {
-        "hits": one, "bases": one, "rows": rows, "left_counts": np.zeros((2, 4), np.int64),
+        "shift": np.array([5]), "hits": one, "bases": one, "rows": rows, "left_counts": np.zeros((2, 4), np.int64),
         "observed": np.zeros((2, 4), np.int64),
     }  # fmt: skip
 
 
-AMOUNTS_SHAPE = (2, 1, -1, 63)
+AMOUNTS_SHAPE = (2, 5, -1, 63)
 
 
 def test_a_visit_parts_a_node_of_amounts() -> None:
@@ -490,9 +520,10 @@ def test_a_visit_parts_a_node_of_amounts() -> None:
 @pytest.mark.parametrize(
     ("shape", "change"),
     [
-        ((1, 1, -1, 63), {}),
-        ((2, 1, 0, 32), {}),
-        ((2, 1, 1, 40), {}),
+        ((2, 1, -1, 63), {}),
+        ((1, 5, -1, 63), {}),
+        ((2, 5, 0, 32), {}),
+        ((2, 5, 1, 40), {}),
         (AMOUNTS_SHAPE, {"word": np.array([1])}),
         (AMOUNTS_SHAPE, {"width": np.array([33])}),
         (AMOUNTS_SHAPE, {"size": np.array([2**22]), "scores": np.zeros(2**22)}),
@@ -567,3 +598,48 @@ def test_codes_and_cells_beyond_theirs_are_nobody() -> None:
     descent["out"] = np.zeros((3, 3), np.int64)
     _packed.descend((1, 2, -1, 63), 3, 0, 2, 1, 0, tuple(descent.values()))
     assert descent["out"].sum() == 0
+
+
+def small_descent_of_amounts() -> dict[str, Any]:
+    """Arguments of `descend_amounts` for the amounts 5 and -3, and a tree with two leaves."""
+    arrays = small_descent() | {"shift": np.array([5]), "rows": np.array([0, 5, 32, 2**32 - 3], np.uint64)}
+    del arrays["out"]
+    return arrays | {
+        "kept_at": np.array([0, 0, 1]), "out": np.zeros((3, 4), np.int64), "used": np.zeros(3, np.int64),
+        "kept": np.zeros(2, np.uint32),
+    }  # fmt: skip
+
+
+def test_amounts_go_down_a_tree() -> None:
+    """Each ends at its leaf, which knows its row."""
+    arrays = small_descent_of_amounts()
+    _packed.descend_amounts(AMOUNTS_SHAPE, 0, 3, 1, 1, tuple(arrays.values()))
+    assert arrays["out"].tolist() == [[0, 0, 0, 0], [1, 5, 0, 25], [1, -3, 0, 9]]
+    assert (arrays["used"].tolist(), arrays["kept"].tolist()) == ([0, 1, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "keep", "change"),
+    [
+        (1, 3, 1, {}),
+        (0, 2, 1, {}),
+        (0, 4, 1, {}),
+        (0, 3, -1, {}),
+        (0, 3, 2, {}),
+        (0, 3, 1, {"kept_at": np.array([0, 0, 2])}),
+        (0, 3, 1, {"kept_at": np.array([0, -1, 1])}),
+        (0, 3, 1, {"used": np.zeros(2, np.int64)}),
+        (0, 3, 1, {"out": np.zeros((3, 3), np.int64)}),
+        (0, 3, 1, {"left": np.array([0, -1, -1])}),
+        (0, 3, 1, {"cut": np.array([2, -1, -1])}),
+        (0, 3, 1, {"word": np.array([1])}),
+    ],
+)
+def test_a_descent_of_amounts_refuses_what_does_not_fit(
+    first: int, last: int, keep: int, change: dict[str, Any]
+) -> None:
+    """Whole trees, and room for the rows that are kept of every leaf."""
+    with pytest.raises(ValueError, match="do not fit"):
+        _packed.descend_amounts(
+            AMOUNTS_SHAPE, first, last, 1, keep, tuple((small_descent_of_amounts() | change).values())
+        )

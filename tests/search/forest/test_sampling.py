@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from ald.data import packing
-from ald.notions import SELECTION, RateCounter
+from ald.notions import SELECTION, MeanCounter, RateCounter
 from ald.search.forest.counting import MemoryCounter
 from ald.search.forest.histograms import HistogramSplitter
 from ald.search.forest.packed import PackedSplitter
 from ald.search.forest.rules import GrowthRules
 from ald.search.forest.sampling import bytes_per_row, counter_of, grow_forest, grow_within_memory, splitter_of
-from tests.search.forest.test_packed import random_data
+from tests.search.forest.test_packed import random_amounts, random_data
 
 RATES = RateCounter([SELECTION], 2)
 
@@ -28,6 +28,17 @@ def test_memory_does_not_matter(memory_limit: int | None) -> None:
     assert forest.to_dict() == grow_forest(data, RATES, GrowthRules(), expected).to_dict()
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_that_is_used_again_does_not_matter(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Trees on amounts that grow one after the other where others grew are those of all at once."""
+    monkeypatch.setattr("ald.search.forest.sampling._BYTES_AT_ONCE", 1)
+    monkeypatch.setattr("ald.search.forest.sampling._WORTH_GROUPS", 1)
+    data = random_amounts(2, 400, "whole")
+    expected, found = ([np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(5)] for _ in range(2))
+    forest = grow_within_memory(data, MeanCounter(), GrowthRules(), found, progress=lambda share: None, threads=threads)
+    assert forest.to_dict() == grow_forest(data, MeanCounter(), GrowthRules(), expected).to_dict()
 
 
 @pytest.mark.parametrize("is_available", [True, False])

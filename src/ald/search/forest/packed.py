@@ -187,8 +187,12 @@ class PackedSplitter:
         rngs: Sequence[np.random.Generator],
         threads: int = 1,
         rows: PackedRows | None = None,
+        room: AnyArray | None = None,
     ) -> PackedSplitter:
-        """A tree per generator, on a sample of about a share of all people. rows: of the data, if they are packed."""
+        """A tree per generator, on a sample of about a share of all people. rows: of the data, if they are packed.
+
+        room: words for the rows of all trees, as many as the data has for each.
+        """
         everyone = rows or PackedRows.of(data, threads)
         data = replace(data, hashes=row_hashes(data, threads))
         by_bits = data.design.clusters is None and data.one_each and kernels.draw() is not None
@@ -201,7 +205,7 @@ class PackedSplitter:
                     yield data.sample(share, rng)
 
         some = threads if len(rngs) * data.total >= _WORTH_DRAWING_IN_THREADS else 1
-        return cls._fill(data, everyone, samples, len(rngs), len(data.cells), threads, some)
+        return cls._fill(data, everyone, samples, len(rngs), len(data.cells), threads, some, room)
 
     @classmethod
     def of(cls, data: AuditData, samples: Sequence[IntArray], threads: int = 1) -> PackedSplitter:
@@ -221,10 +225,12 @@ class PackedSplitter:
         most: int,
         threads: int,
         drawers: int,
+        room: AnyArray | None = None,
     ) -> PackedSplitter:
         """samples: of some trees, one after the other, as bits of rows or as people per row; most: rows in one."""
         layout = everyone.layout
-        out = np.empty((n_trees * most, layout.n_words), np.uint64)
+        words = n_trees * most * layout.n_words
+        out = (np.empty(words, np.uint64) if room is None else room[:words]).reshape(-1, layout.n_words)
         cells = np.zeros((n_trees, 1 << layout.cell_bits), np.int64)
 
         def fill(group: slice) -> list[int]:

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from ald._core.arrays import IntArray
+from ald._core.arrays import AnyArray, IntArray
 from ald._core.threads import in_threads
 from ald.data import packing
 from ald.data.coded import AuditData
@@ -32,6 +32,8 @@ _WORTH_A_THREAD = 500_000
 _UNPACKED_BYTES = 16
 # Rows of all trees from which threads grow trees of their own.
 _WORTH_GROUPS = 5_000_000
+# Bytes of samples of amounts that a thread holds, if one tree does not need more.
+_BYTES_AT_ONCE = 1 << 26
 # The part of the memory that is for growing trees.
 _SHARE_FOR_TREES = 4
 
@@ -66,16 +68,17 @@ def grow_forest(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
     rows: PackedRows | None = None,
+    room: AnyArray | None = None,
 ) -> Forest:
     """A forest of conditional inference trees, each on a sample of the data: everyone is in it with chance 0.632.
 
     given: the stratum of every row; tests and splits are then within strata. effect: by how much clusters or weights
-    inflate test statistics. rows: of the data, if they are packed already.
+    inflate test statistics. rows: of the data, if they are packed already; room: for those of all trees.
     """
     n_cells = data.n_cells
     splitter: Splitter
     if given is None and packing.available(data):
-        splitter = PackedSplitter.draw(data, SAMPLE_SHARE, rngs, threads, rows)
+        splitter = PackedSplitter.draw(data, SAMPLE_SHARE, rngs, threads, rows, room)
     else:
         drawers = threads if len(rngs) * len(data.cells) >= _WORTH_A_THREAD else 1
         data = replace(data, hashes=row_hashes(data, threads))
@@ -105,6 +108,11 @@ def grow_within_memory(
     done, telling = np.zeros(len(rngs)), Lock()
     rows = PackedRows.of(data, threads) if given is None and packing.available(data) else None
 
+    of_tree = len(data.cells) * bytes_per_row(data)
+    # New memory has to be cleared, which takes as long as growing on it: amounts, which take more, use some again.
+    again = rows is not None and data.design.amounts is not None
+    rooms: list[AnyArray] = []
+
     def grown(part: slice, threads: int) -> Forest:
         def share(of_part: float) -> None:
             # Callers hear of one step at a time, and never of less than before.
@@ -112,18 +120,28 @@ def grow_within_memory(
                 done[part] = of_part
                 progress(float(done.mean()))
 
-        return grow_forest(
-            data, rates, rules, rngs[part], given=given, effect=effect, threads=threads, progress=share, rows=rows
-        )
+        room = None
+        if again and rows is not None:
+            room = rooms.pop() if rooms else np.empty(0, np.uint64)
+            needed = (part.stop - part.start) * rows.words.size
+            room = room if len(room) >= needed else np.empty(needed, np.uint64)
+        forest = grow_forest(
+            data, rates, rules, rngs[part],
+            given=given, effect=effect, threads=threads, progress=share, rows=rows, room=room,
+        )  # fmt: skip
+        if room is not None:
+            rooms.append(room)
+        return forest
 
     forests = []
-    for part in tree_parts(len(data.cells) * bytes_per_row(data), len(rngs), memory_limit):
+    for part in tree_parts(of_tree, len(rngs), memory_limit):
         # With many rows every thread grows trees of its own: while one asks for statistics, another counts.
         trees = part.stop - part.start
         groups = min(threads, trees) if trees * len(data.cells) >= _WORTH_GROUPS else 1
-        edges = np.linspace(part.start, part.stop, groups + 1).astype(int).tolist()
+        rounds = -(-trees * of_tree // (groups * _BYTES_AT_ONCE)) if again else 1
+        edges = np.linspace(part.start, part.stop, min(groups * rounds, trees) + 1).astype(int).tolist()
         pieces = [slice(a, b) for a, b in pairwise(edges)]
-        forests += in_threads(partial(grown, threads=threads // groups), pieces, threads)
+        forests += in_threads(partial(grown, threads=threads // groups), pieces, groups)
     return Forest.concatenate(forests)
 
 
