@@ -87,6 +87,8 @@ def test_scoring_rates_of_new_york() -> None:
         side = data["sex"] == category.names[0]
         assert category.people == side.sum()
         assert category.selected == (data["p"][side] > np.median(data["p"])).sum()
+        rates = {sex: (data["p"][data["sex"] == sex] > np.median(data["p"])).mean() for sex in set(data["sex"])}
+        assert table.impact_ratio(category) == pytest.approx(rates[category.names[0]] / max(rates.values()))
     assert "scoring rate" in str(audit.report().sections)
     assert ald.Audit.from_json(audit.to_json()).profile == audit.profile
     with pytest.raises(SettingError, match="a score selects nobody"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ald
@@ -36,6 +37,19 @@ def test_options(run: Any, log: Path, words: list[str], options: dict[str, Any])
     result = run("watch", log, *ASKED, *words, "--format", "json")
     settings = {"by": "month", "outcome": "approved", "named_groups": "sex = f"} | options
     assert (result.code, result.out) == (0, ald.watch(str(log), **settings).to_json())
+
+
+def test_scores(run: Any, tmp_path: Path) -> None:
+    """A score and its truth are watched from the command line as from Python."""
+    data = decisions(n=60)
+    data["month"] = data["month"].dt.strftime("%Y-%m-%d")
+    data["p"] = np.random.default_rng(1).random(len(data)).round(3)
+    path = write_csv(tmp_path / "scores.csv", {name: data[name].to_numpy() for name in data})
+    words = ("--by", "month", "--named-group", "sex = f", "--score", "p", "--truth", "approved", "--notion", "log loss")
+    result = run("watch", path, *words, "--format", "json")
+    asked: dict[str, Any] = {"score": "p", "truth": "approved", "notion": "log loss"}
+    expected = ald.watch(str(path), by="month", named_groups="sex = f", **asked)
+    assert (result.code, result.out) == (0, expected.to_json())
 
 
 def test_reports(run: Any, log: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics
 
 import ald
@@ -38,6 +39,22 @@ def test_areas_and_bands_by_scikit_learn() -> None:
             assert shown.score == pytest.approx(data["p"][here & side].mean())
             assert shown.truth == pytest.approx(data["y"][here & side].mean())
     assert sum(band.inside.people for band in told.bands) == audit.groups[0].size
+
+
+def test_intervals_of_areas_are_those_of_delong() -> None:
+    """The variance of an area is DeLong's, by the placements of both truths (a loop over all pairs), on its logit."""
+    data = halved()
+    audit = ald.audit(data, score="p", truth="y", split="half")
+    (told, *_) = audit.details.reliabilities
+    tests, inside = data["half"] == 1, audit.groups[0].criterion.mask(data)
+    for side, area in ((inside, told.auc_inside), (~inside, told.auc_outside)):
+        score, truth = data["p"][tests & side], data["y"][tests & side] == 1
+        wins = np.array([[(a > b) + 0.5 * (a == b) for b in score[~truth]] for a in score[truth]], float)
+        value = wins.mean()
+        error = np.sqrt(wins.mean(axis=1).var(ddof=1) / len(wins) + wins.mean(axis=0).var(ddof=1) / wins.shape[1])
+        middle, half = np.log(value / (1 - value)), stats.norm.isf(0.025) * error / (value * (1 - value))
+        expected = [1 / (1 + np.exp(-end)) for end in (middle - half, middle + half)]
+        assert area.interval == pytest.approx(tuple(expected))
 
 
 def test_weighted_people() -> None:

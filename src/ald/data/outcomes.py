@@ -226,10 +226,16 @@ def _check_favourable(column: Column, favourable: Any, role: str) -> None:
             f"{found}; it must have two. An outcome cannot be a date: turn it into a yes/no column first, for example "
             "by asking whether it is before some day."
         )
+    errors = (
+        ""
+        if role == "outcome"
+        else " Where a number was predicted, its errors are audited: name the prediction as the score, and "
+        "notion='residual' (command line: --score, --notion residual)."
+    )
     if is_interval_kind(column.kind) and len(words) > _MOST_NUMBERS:
         raise ColumnError(
             f"{found}; it must have two. Turn it into a yes/no column first, for example by asking whether it is above "
-            "some number: favourable='>= ...' (command line: --favourable '>= ...')."
+            f"some number: favourable='>= ...' (command line: --favourable '>= ...').{errors}"
         )
     if favourable is None:
         raise ColumnError(

@@ -192,7 +192,7 @@ OPTIONS = (
     Option(key="predictions", form="texts", part="question", flag="--prediction", commands=("compare",),
            help="Column with a model's predictions. Give it twice, the model in use first."),
     Option(key="truth", form="name", part="question", commands=EVERYWHERE, help="Column with the true outcomes."),
-    Option(key="score", form="name", part="question",
+    Option(key="score", form="name", part="question", commands=WATCHED,
            help="Column with a model's scores, such as probabilities. With --truth the question is whether they are as "
            "right for all, without it whether they are as high."),
     Option(key="notion", form="texts", part="question", default="statistical parity", commands=WATCHED,
