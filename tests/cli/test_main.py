@@ -168,8 +168,9 @@ class TestStreams:
         """Who reads only the beginning, or nothing, makes no error of it."""
         data = write_csv(tmp_path / "x.csv", people(200))
         for reader in ("true", "head -c 1"):
-            done = self.shell(data, f"{{audit}} --format json | {reader}; exit ${{{{PIPESTATUS[0]}}}}")
-            assert (done.returncode, done.stderr) == (0, "")
+            for form in ("json", "table"):
+                done = self.shell(data, f"{{audit}} --format {form} | {reader}; exit ${{{{PIPESTATUS[0]}}}}")
+                assert (done.returncode, done.stderr) == (0, "")
 
     def test_a_stderr_that_nobody_reads(self, tmp_path: Path) -> None:
         """What is said on the side is lost, the report and the result are not."""

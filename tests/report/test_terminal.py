@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 import ald
 from ald.report.model import Report
-from ald.report.terminal import print_report
+from ald.report.terminal import open_console, print_report
 from tests.tables import hostile, people
 
 
@@ -51,3 +54,15 @@ def test_hostile_names_do_not_act_on_the_terminal(capsys: pytest.CaptureFixture[
     assert "\x1b" not in printed
     assert "\x07" not in printed
     assert "[bold]x[/bold]" in printed or "[red]a" in printed
+
+
+def test_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nobody reads is an error like that of any other stream, for the command to say what it means."""
+
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(BrokenPipeError):
+        open_console().print("x")

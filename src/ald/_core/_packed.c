@@ -73,8 +73,8 @@ pack(PyObject *self, PyObject *args)
     if (columns == NULL) {
         goto done;
     }
-    int fits = n_words >= 1 && length(&b[1]) == n_columns && length(&b[2]) == n_columns &&
-               length(&b[3]) == n_rows * n_words;
+    int fits = n_words >= 1 && n_words <= MAX_ATTRIBUTES && length(&b[1]) == n_columns &&
+               length(&b[2]) == n_columns && length(&b[3]) == n_rows * n_words;
     for (Py_ssize_t k = 0; fits && k < n_columns; k++) {
         fits = word[k] >= 0 && word[k] < n_words && shift[k] >= 0 && shift[k] < 64;
     }
@@ -377,6 +377,9 @@ visit_any(Shape shape, int amounts, Py_ssize_t n_cells, Py_ssize_t first, Py_ssi
     const int64_t n_rows = fits ? length(&b[VISITED]) / shape.n_words : 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
+    }
+    for (Py_ssize_t i = 0; fits && i < n_nodes; i++) {
+        fits = INTS(MIN_BUCKET)[i] >= 0;
     }
     for (Py_ssize_t u = first; fits && u < last; u++) {
         const int64_t a = INTS(ATTRIBUTE)[u];

@@ -244,7 +244,7 @@ fields_fit(const Buffer *b, const Shape *shape)
         fits = word[a] >= 0 && word[a] < n_words && shift[a] >= cell_bits && shift[a] < 64 && bits[a] >= 0 &&
                bits[a] <= 33 && shift[a] + bits[a] <= (word[a] == shape->weight_word ? shape->weight_shift : 64) &&
                size[a] >= 0 && size[a] <= UINT32_MAX;
-        scores += size[a];
+        scores += fits ? size[a] : 0;
     }
     return fits && length(&b[5]) == scores;
 }

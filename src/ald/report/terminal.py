@@ -14,9 +14,16 @@ from ald.report.text import first_screen, section_text
 _WIDEST = 140
 
 
+class _Console(Console):
+    """A console that leaves to others what it means that nobody reads; Rich would end with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def open_console(*, stderr: bool = False) -> Console:
     """A console on which no text is taken for markup."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    return _Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def print_report(report: Report, *, brief: bool = False) -> None:

@@ -14,7 +14,7 @@ import pytest
 import ald
 from ald import InputError, auditing, pipeline
 from ald.data.inputs import files
-from ald.data.inputs.fingerprint import note_file, sha256
+from ald.data.inputs.fingerprint import note_file, sha256, unchanged
 from ald.data.inputs.sources import load
 from tests.tables import people, write_csv
 
@@ -110,3 +110,31 @@ def test_being_read_is_no_change(tmp_path: Path) -> None:
     assert [note_file(data) for data in ({"a": [1]}, str(tmp_path), "postgresql://h/x", tmp_path / "none")] == [
         None
     ] * 4
+
+
+@pytest.mark.parametrize("failure", [FileNotFoundError, ValueError, InputError])
+def test_what_fails_of_a_file_that_changes(tmp_path: Path, failure: type[Exception]) -> None:
+    """Whatever goes wrong with a file that changes is that it changed; of a file that does not, it stays what it is."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,0\n")
+    with pytest.raises(failure, match="unreadable"), unchanged(path):
+        raise failure("unreadable")
+
+    def fail() -> None:
+        with unchanged(path):
+            path.unlink()
+            raise failure("unreadable")
+
+    with pytest.raises(InputError, match="changed while it was read"):
+        fail()
+
+
+def test_a_file_that_is_gone_before_its_sum(tmp_path: Path) -> None:
+    """A file that is removed after it was read is an error in words."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,0\n")
+    seen = note_file(path)
+    assert seen is not None
+    path.unlink()
+    with pytest.raises(InputError, match="changed while it was read"):
+        seen.sha256()

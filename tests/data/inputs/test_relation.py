@@ -12,7 +12,16 @@ import pytest
 
 from ald import ColumnError
 from ald.data.inputs import relation as relation_module
-from ald.data.inputs.relation import Relation, connect, identifier, interrupts, literal, read_all, workspace
+from ald.data.inputs.relation import (
+    Relation,
+    connect,
+    identifier,
+    in_words,
+    interrupts,
+    literal,
+    read_all,
+    workspace,
+)
 from ald.data.inputs.sources import load
 
 
@@ -22,6 +31,31 @@ def test_connections_are_silent() -> None:
         "SELECT current_setting('enable_progress_bar'), current_setting('autoinstall_known_extensions')"
     )
     assert settings.fetchall() == [(False, False)]
+
+
+@pytest.mark.parametrize("last", ["mayor,1,9", 'mayor,"1\n2",9', "mayor,\xff"])
+def test_errors_quote_no_row(tmp_path: Path, last: str) -> None:
+    """What DuckDB says of a line that does not fit has the number of the line, and not what is in it."""
+    path = tmp_path / "a.csv"
+    lines = ["job,y", *["clerk,1", "nurse,0"] * 20_000, last]
+    path.write_bytes("\n".join(lines).encode("latin-1") + b"\n")
+    with pytest.raises(duckdb.Error, match="mayor") as found:
+        connect().execute(
+            f"SELECT * FROM read_csv('{path}', delim=',', header=true, quote='\"', escape='\"')"
+        ).fetchall()
+    said = in_words(found.value)
+    assert "mayor" not in said
+    assert "Line: 40002" in said
+
+
+def test_errors_quote_no_value() -> None:
+    """A value that cannot be converted is not told."""
+    for query in ("SELECT CAST('mayor' AS INTEGER)", "SELECT CAST('2020-13-77' AS DATE)"):
+        with pytest.raises(duckdb.Error, match=r"mayor|77") as found:
+            connect().execute(query)
+        assert "(a value)" in in_words(found.value)
+        assert "mayor" not in in_words(found.value)
+        assert "77" not in in_words(found.value)
 
 
 LONG = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * b.range) % 7 = 3"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +30,8 @@ class Seen:
 
     def sha256(self) -> str:
         """The SHA-256 of what was read, by which one can tell it from any other file."""
-        found = sha256(self.path)
-        self.check()
-        return found
+        with _as_it_was(self):
+            return sha256(self.path)
 
 
 def note_file(data: Any) -> Seen | None:
@@ -39,6 +40,25 @@ def note_file(data: Any) -> Seen | None:
         return None
     path = os.fspath(data)
     return Seen(path=path, state=_state(path)) if os.path.isfile(path) else None
+
+
+@contextmanager
+def unchanged(data: Any) -> Iterator[None]:
+    """Raises if the data is a file that is not the same at the end: then whatever failed within failed of that."""
+    with _as_it_was(note_file(data)):
+        yield
+
+
+@contextmanager
+def _as_it_was(seen: Seen | None) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        if seen is not None:
+            seen.check()
+        raise
+    if seen is not None:
+        seen.check()
 
 
 def sha256(path: str) -> str:

@@ -29,6 +29,11 @@ _WIDE = 100
 ROWS = "kept.main.rows"
 
 _NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\([\d, ]+\))$")
+# What DuckDB quotes of the data in its messages: lines of a file, up to what it says of them, and values.
+_ROWS = re.compile(
+    r"Original Line:(?:.*?\n(?=Expected |Error when |Invalid unicode|Value with |Possible |Maximum )|.*)", re.DOTALL
+)
+_VALUES = re.compile(r"""(?<=convert string )(["']).*?\1(?= to )|(?<=out of range: )(["']).*?\2""", re.DOTALL)
 _TIME_TYPES = re.compile(r"TIMESTAMP[A-Z_ ]*$")
 
 
@@ -241,8 +246,9 @@ def as_text(sql: str, kind: str) -> str:
 
 
 def in_words(error: Exception) -> str:
-    """What DuckDB says, without the lines that point into our query."""
-    lines = [line.strip() for line in str(error).splitlines()[:4]]
+    """What DuckDB says, without the lines that point into our query, and without what it quotes of the data."""
+    told = _VALUES.sub("(a value)", _ROWS.sub("", str(error)))
+    lines = [line.strip() for line in told.splitlines()[:4]]
     return shorten("; ".join(line for line in lines if line and not line.startswith(("LINE ", "^"))), 300)
 
 

@@ -14,7 +14,7 @@ from ald._core.threads import in_threads
 from ald.data.columns import Column, from_levels, from_numbers, from_objects, is_interval_kind, readable
 from ald.data.inputs.addresses import is_address
 from ald.data.inputs.books import is_book, read_book
-from ald.data.inputs.fingerprint import note_file
+from ald.data.inputs.fingerprint import unchanged
 from ald.data.inputs.reading import Reading
 from ald.data.inputs.texts import code_texts, has_characters
 from ald.data.table import Table, check_names, names_to_read, row_numbers, stack, table_from, worth_threads
@@ -75,11 +75,8 @@ def _load(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Tab
 
         return read_query(data, query, only, reading)
     if isinstance(data, (str, os.PathLike)) and is_book(os.fspath(data)):
-        before = note_file(data)
-        table = read_book(os.fspath(data), query, only, () if reading is None else reading.excluded)
-        if before is not None:
-            before.check()
-        return table
+        with unchanged(data):
+            return read_book(os.fspath(data), query, only, () if reading is None else reading.excluded)
     if query is not None:
         raise SettingError(
             "a query needs a database: give its address, such as postgresql://user@host/name, in place of the data, or "
@@ -91,11 +88,8 @@ def _load(data: Any, only: Sequence[str] | None, reading: Reading | None) -> Tab
     if isinstance(data, (str, os.PathLike)):
         from ald.data.inputs.files import read_file
 
-        before = note_file(data)
-        table = read_file(os.fspath(data), only, reading)
-        if before is not None:
-            before.check()
-        return table
+        with unchanged(data):
+            return read_file(os.fspath(data), only, reading)
     if isinstance(data, Mapping):
         return _from_mapping(data, only, reading or Reading())
     from ald.data.inputs.frames import is_frame, read_frame

@@ -17,6 +17,7 @@
 #define MOST_PLANES 32
 #define MOST_RATES 8
 #define MOST_SLOTS INT32_MAX
+#define MOST_LANES INT32_MAX
 /* Bits of the chance of a draw. */
 #define CHANCE 16
 /* Levels up to which insertion sorts faster. */
@@ -264,10 +265,11 @@ settle(PyObject *self, PyObject *args)
     Py_ssize_t strata = length(&b[1]);
     int fits = length(&b[0]) == strata + 1 && starts[0] == 0 && !(first_word >> 19);
     for (Py_ssize_t s = 0; fits && s < strata; s++) {
-        fits = starts[s + 1] >= starts[s] && hits[s] >= 0 && hits[s] <= starts[s + 1] - starts[s];
+        fits = starts[s + 1] >= starts[s] && starts[s + 1] <= INT32_MAX && hits[s] >= 0 &&
+               hits[s] <= starts[s + 1] - starts[s];
     }
     Py_ssize_t people = fits ? starts[strata] : 0, blocks = people ? length(&b[2]) / (people * WORDS) : 0;
-    if (!fits || length(&b[2]) != blocks * people * WORDS || blocks >> 16 || (uint64_t)people >> 31) {
+    if (!fits || length(&b[2]) != blocks * people * WORDS || blocks >> 16) {
         PyErr_SetString(PyExc_ValueError, "settle: arrays do not fit");
         goto done;
     }
@@ -569,7 +571,7 @@ best(PyObject *self, PyObject *args)
     const int32_t *table = b[0].view.buf;
     const int64_t *low = b[1].view.buf, *high = b[2].view.buf, *kinds = b[7].view.buf;
     Py_ssize_t n = length(&b[1]), rates = length(&b[6]), n_kinds = length(&b[7]) - 1;
-    int fits = lanes > 0 && lanes % LANES == 0 && rates >= 1 && rates <= MOST_RATES && n_kinds >= 0;
+    int fits = lanes > 0 && lanes <= MOST_LANES && lanes % LANES == 0 && rates >= 1 && rates <= MOST_RATES && n_kinds >= 0;
     Py_ssize_t rows = fits ? length(&b[0]) / (rates * lanes) : 0;
     fits = fits && length(&b[0]) == rows * rates * lanes && length(&b[2]) == n && length(&b[3]) == n * rates &&
            length(&b[4]) == n * rates && length(&b[5]) == n && length(&b[8]) == n_kinds * lanes &&
@@ -716,7 +718,7 @@ best_forms(PyObject *self, PyObject *args)
     }
     const int64_t *rows_at = b[2].view.buf, *groups_at = b[3].view.buf;
     Py_ssize_t parts = length(&b[2]) - 1, n = length(&b[7]);
-    int fits = lanes > 0 && lanes % LANES == 0 && rates >= 1 && rates <= MOST_RATES && parts >= 0 &&
+    int fits = lanes > 0 && lanes <= MOST_LANES && lanes % LANES == 0 && rates >= 1 && rates <= MOST_RATES && parts >= 0 &&
                length(&b[3]) == parts + 1 && length(&b[6]) == n * rates && length(&b[8]) == lanes &&
                length(&b[9]) == lanes;
     Py_ssize_t rows = fits ? length(&b[0]) / (rates * lanes) : 0, strata = fits ? length(&b[1]) / (rates * lanes) : 0;
@@ -834,7 +836,7 @@ best_heads(PyObject *self, PyObject *args)
     int64_t *out_at = b[10].view.buf;
     Py_ssize_t n = length(&b[1]), rates = length(&b[8]), strata = rates ? length(&b[3]) / rates : 0;
     Py_ssize_t orders = rates == 1 ? 1 : rates + 2;
-    int fits = lanes > 0 && rates >= 1 && rates <= MOST_RATES && n >= 1 && n <= INT32_MAX && strata >= 1 &&
+    int fits = lanes > 0 && lanes <= MOST_LANES && rates >= 1 && rates <= MOST_RATES && n >= 1 && n <= INT32_MAX && strata >= 1 &&
                length(&b[0]) == n * rates * lanes && length(&b[2]) == n * rates * strata &&
                length(&b[3]) == rates * strata && length(&b[4]) == rates * strata && length(&b[5]) == n * rates &&
                length(&b[6]) == n * rates && length(&b[7]) == n + 1 && length(&b[9]) == orders * lanes &&

@@ -1,0 +1,1 @@
+"""What `make torture` tries: the checks of benchmarks/torture.py."""
