@@ -32,8 +32,8 @@ import ald
 PAGE = ROOT / "docs" / "reliability.md"
 PROCESSES = 2
 
-# What is tried, and how often at full size; kernels, forks, changed files and pages many at a time. What needs least comes first:
-# what it leaves of its share of the time is for the others.
+# What is tried, and how often at full size; kernels, forks, changing files, pages and audits in one process many at a
+# time. What needs least comes first: what it leaves of its share of the time is for the others.
 CHECKS: dict[str, tuple[Callable[[Check, random.Random, Path], None], int]] = {
     "page": (commands.serving, 500),
     "PostgreSQL": (engines.postgresql, 40),

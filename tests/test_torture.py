@@ -2,55 +2,128 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
+import shutil
 import signal
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
-
-PLACE = Path(__file__).parents[1] / "benchmarks" / "torture.py"
-
-
-@pytest.fixture(scope="module")
-def torture() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("torture", PLACE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["torture"] = module
-    spec.loader.exec_module(module)
-    return module
+from benchmarks import torture
+from benchmarks.torturing import calling, kernels, processes
+from benchmarks.torturing.checking import Check, LackingError, too_slow
 
 
 @pytest.mark.parametrize(
-    ("name", "tries"), [("files", 12), ("keywords", 40), ("documents", 25), ("hostile names", 1), ("threads", 1)]
+    ("name", "tries"),
+    [
+        ("files", 10),
+        ("keywords", 40),
+        ("documents", 25),
+        ("commands", 6),
+        ("hostile names", 1),
+        ("threads", 1),
+        ("outputs", 1),
+        ("streams", 1),
+    ],
 )
-def test_nothing_fails(torture: ModuleType, tmp_path: Path, name: str, tries: int) -> None:
+def test_nothing_fails(tmp_path: Path, name: str, tries: int) -> None:
     """Every try ends well, or is refused in words."""
     run, _ = torture.CHECKS[name]
-    check, rng = torture.Check(name), random.Random(f"small {name}")
+    check, rng = Check(name), random.Random(f"small {name}")
     for _ in range(tries):
         run(check, rng, tmp_path)
-    assert check.tries == tries
+    assert check.tries + bool(check.note) >= tries
     assert dict(check.failures) == {}
 
 
-def test_failures_are_told(torture: ModuleType) -> None:
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_kernels_under_sanitizers(tmp_path: Path) -> None:
+    """Some calls of one C module under both sanitizers."""
+    check = Check("kernels")
+    few = {"modules": ("data/_draw",), "designs": kernels.DESIGNS[:1], "n": 500}
+    kernels.kernels_under_sanitizers(check, random.Random(1), tmp_path, **few)
+    if check.note:
+        pytest.skip(check.note)
+    assert dict(check.failures) == {}
+    assert check.tries > 400
+    assert 0 < check.refused < check.tries
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_sanitizers_notice(tmp_path: Path) -> None:
+    """A module that reads beside an array is a failure, with the function that did."""
+    source = tmp_path / "bad.c"
+    source.write_text(
+        "#define PY_SSIZE_T_CLEAN\n#undef Py_LIMITED_API\n#include <Python.h>\n"
+        "static PyObject *peek(PyObject *self, PyObject *args) {\n"
+        '    Py_buffer b; if (!PyArg_ParseTuple(args, "y*", &b)) return NULL;\n'
+        "    long found = ((unsigned char *)b.buf)[b.len]; PyBuffer_Release(&b); return PyLong_FromLong(found); }\n"
+        'static PyMethodDef methods[] = {{"peek", peek, METH_VARARGS, ""}, {NULL, NULL, 0, NULL}};\n'
+        'static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "bad", NULL, 0, methods, NULL, NULL, NULL, NULL};\n'
+        "PyMODINIT_FUNC PyInit_bad(void) { return PyModule_Create(&module); }\n"
+    )
+    try:
+        kernels.compile_module(source, tmp_path / "bad.so")
+    except LackingError as lacking:
+        pytest.skip(str(lacking))
+    (tmp_path / "calls").write_bytes(kernels.pickle.dumps({("bad", "peek"): [(np.zeros(5000, np.uint8),)]}))
+    check = Check("kernels")
+    kernels.run_batch(check, tmp_path, 0, 50)
+    (told,) = check.failures
+    assert "bad.peek" in told
+    assert "AddressSanitizer" in told
+
+
+def test_calls_that_break_what_is_trusted_are_not_made() -> None:
+    """Codes beyond their size are no call of an audit; arrays that do not fit have to be refused by the module."""
+    codes, cells, rows = (np.array([0, 1], np.uint8),), np.array([0, 1], np.uint8), np.array([0, 1], np.uint32)
+    key, where = ("_kernel", "count"), (np.array([0]), np.array([2]), np.array([0]))
+    good = (codes, cells, rows, None, *where, np.array([2]), 2, None, None, None)
+    assert calling.is_trusted(key, good)
+    assert not calling.is_trusted(key, (*good[:7], np.array([1]), *good[8:]))
+    assert not calling.is_trusted(key, (*good[:2], np.array([0, 2], np.uint32), *good[3:]))
+    assert calling.is_trusted(key, (None, *good[1:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "half"),
+    [
+        ("a.json", b'{"a": 1}\n', b'{"a": '),
+        ("a.html", b"<!DOCTYPE html><html></html>\n", b"<!DOCTYPE html><html>"),
+        ("a.pdf", b"%PDF-1.7\n%%EOF\n", b"%PDF-1.7\n"),
+        ("a.csv", b"a,b\n", b"a,"),
+        ("a.xlsx", None, b"PK\x03\x04"),
+    ],
+)
+def test_half_a_report_is_noticed(tmp_path: Path, name: str, whole: bytes | None, half: bytes) -> None:
+    """A report that ends early is told from one that does not."""
+    path = tmp_path / name
+    path.write_bytes(half)
+    assert not processes.is_whole(path)
+    if whole is not None:
+        path.write_bytes(whole)
+        assert processes.is_whole(path)
+
+
+def test_failures_are_told() -> None:
     """What is no AldError is a failure with its place, and what takes too long is one, too."""
-    before = signal.signal(signal.SIGALRM, torture._alarm)
-    check = torture.Check("mine")
+    check = Check("mine")
 
     def fails() -> Any:
         raise ValueError("no")
 
+    def lacks() -> Any:
+        raise LackingError("skipped: needs a moon")
+
     check.attempt("a", fails)
     check.attempt("b", lambda: signal.raise_signal(signal.SIGALRM))
     check.attempt("c", lambda: None)
-    signal.signal(signal.SIGALRM, before)
-    assert check.failures == {"a: ValueError in elsewhere": 1, "b: more than 60 s": 1}
+    check.attempt("d", lacks)
+    assert signal.getsignal(signal.SIGALRM) is not too_slow
+    assert check.failures == {"a: ValueError in elsewhere": 1, "b: more than 90 s": 1}
+    assert vars(Check.read(check.dump())) == vars(check)
     assert "| mine | 3 | 0 | 2 |" in torture.table([check])
-    assert "make torture" in torture.page([check], 0)
+    assert "needs a moon" in torture.table([check])
+    assert "make torture" in torture.page([check], 0, 1.0)

@@ -105,19 +105,23 @@ def run_batch(check: Check, folder: Path, seed: int, n: int) -> None:
 
 def build(folder: Path, modules: tuple[str, ...] = MODULES) -> None:
     """C modules with both sanitizers."""
+    for name in modules:
+        compile_module(ROOT / "src" / "ald" / f"{name}.c", folder / f"{Path(name).name}.so")
+
+
+def compile_module(source: Path, target: Path) -> None:
+    """One C module with both sanitizers."""
     include = sysconfig.get_paths()["include"]
     if not Path(include, "Python.h").exists():
         raise LackingError("skipped: needs the headers of Python")
-    for name in modules:
-        target = folder / f"{Path(name).name}.so"
-        command = ["gcc", "-shared", "-fPIC", "-g", "-O1", "-ffp-contract=off", "-fsanitize=address,undefined",
-                   "-fno-sanitize-recover=all", "-DPy_LIMITED_API=0x030B0000", f"-I{include}",
-                   str(ROOT / "src" / "ald" / f"{name}.c"), "-o", str(target)]  # fmt: skip
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True)
-        except FileNotFoundError:
-            raise LackingError("skipped: needs gcc") from None
-    _library("libasan.so")
+    command = ["gcc", "-shared", "-fPIC", "-g", "-O1", "-ffp-contract=off", "-fsanitize=address,undefined",
+               "-fno-sanitize-recover=all", "-DPy_LIMITED_API=0x030B0000", f"-I{include}", str(source), "-o",
+               str(target)]  # fmt: skip
+    try:
+        _library("libasan.so")
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise LackingError("skipped: needs gcc") from None
 
 
 @functools.cache

@@ -102,9 +102,8 @@ def streams(check: Check, rng: random.Random, folder: Path) -> None:
             need_namespaces()
             full = folder / "full"
             full.mkdir(exist_ok=True)
-            line = f"{line} {'2' if way[0] == '2' else ''}>{full}/said"
-            line = f"mount -t tmpfs -o size=4k none {full} && head -c 4096 /dev/zero > {full}/most && {line}"
-            command = ["unshare", "-rm", "bash", "-c", line]
+            begin = f"mount -t tmpfs -o size=4k none {full} && head -c 4096 /dev/zero > {full}/most"
+            command = ["unshare", "-rm", "bash", "-c", f"{begin}; {line} {'2' if way[0] == '2' else ''}>{full}/said"]
         else:
             command = ["bash", "-c", f"set -o pipefail; {line} {way}"]
         told = environment(LC_ALL=locale)

@@ -368,12 +368,13 @@ visit_any(Shape shape, int amounts, Py_ssize_t n_cells, Py_ssize_t first, Py_ssi
     for (int i = START; i <= RIGHT; i++) {
         fits &= length(&b[i]) == n_units;
     }
-    fits &= length(&b[BASES]) == n_rates && length(&b[NODE_END]) == n_nodes && length(&b[MIN_BUCKET]) == n_nodes &&
-            length(&b[DRAWN]) == n_requests && (n_nodes ? n_requests % n_nodes == 0 : n_requests == 0) &&
-            length(&b[STATISTIC]) == n_requests * n_rates && length(&b[DF]) == n_requests * n_rates &&
-            length(&b[FOUND_CUT]) == n_requests && length(&b[LEFT_BITS]) == n_requests &&
-            length(&b[PRESENT_BITS]) == n_requests && length(&b[LEFT_COUNTS]) == n_requests * n_cells &&
-            length(&b[OBSERVED]) == n_requests * n_cells;
+    fits = fits && length(&b[BASES]) == n_rates && length(&b[NODE_END]) == n_nodes &&
+           length(&b[MIN_BUCKET]) == n_nodes && length(&b[DRAWN]) == n_requests &&
+           (n_nodes ? n_requests % n_nodes == 0 : n_requests == 0) &&
+           length(&b[STATISTIC]) == n_requests * n_rates && length(&b[DF]) == n_requests * n_rates &&
+           length(&b[FOUND_CUT]) == n_requests && length(&b[LEFT_BITS]) == n_requests &&
+           length(&b[PRESENT_BITS]) == n_requests && length(&b[LEFT_COUNTS]) == n_requests * n_cells &&
+           length(&b[OBSERVED]) == n_requests * n_cells;
     const int64_t n_rows = fits ? length(&b[VISITED]) / shape.n_words : 0;
     for (Py_ssize_t i = 0; fits && i < n_requests; i++) {
         fits = INTS(DRAWN)[i] >= 0 && INTS(DRAWN)[i] < k;
@@ -842,7 +843,8 @@ nodes_fit(const Buffer *b)
                (a < 0 || (INTS(NODE_LEFT)[i] > i && INTS(NODE_LEFT)[i] < n_nodes && INTS(NODE_RIGHT)[i] > i &&
                           INTS(NODE_RIGHT)[i] < n_nodes &&
                           (table_at >= 0 ? table_at < length(&b[NODE_TABLES]) - INTS(3)[a]
-                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a])));
+                                         : INTS(NODE_CUT)[i] >= 0 && INTS(NODE_CUT)[i] < INTS(3)[a] &&
+                                               (!((const uint8_t *)b[4].view.buf)[a] || INTS(3)[a] < MOST_BITS))));
     }
     return fits;
 }
