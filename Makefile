@@ -66,7 +66,7 @@ test-integrations: setup
 # What must never happen, tried for an hour; CI runs a small part of it (tests/test_torture.py).
 .PHONY: torture
 torture: setup
-	PYTHONPATH=. $(BIN)/python benchmarks/torture.py --minutes 55 --write
+	$(BIN)/python -m benchmarks.torture --minutes 55 --write
 	ALD_LAWS=1000 $(BIN)/python -m pytest -q tests/test_laws.py
 
 bench: setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from typing import Any
@@ -183,6 +184,31 @@ def test_masks_pandas_and_sql_choose_the_same_rows(seed: int) -> None:
         assert duckdb.sql(f"SELECT count(*) FROM frame {clause}").fetchall() == [(int(mask.sum()),)]
     for card in shown.values():
         assert len(eval(card.pandas, {"df": frame})) == int(card.finding.criterion.mask(frame).sum())
+
+
+@settings(law, max_examples=max(1, EXAMPLES // 5))
+@given(seeds)
+def test_partitions_do_not_matter(seed: int) -> None:
+    """Rows in any partitions of Dask, in any order, give the document of the same rows in memory."""
+    dask = pytest.importorskip("dask")
+    dd = pytest.importorskip("dask.dataframe")
+    frame, rng = table(seed), np.random.default_rng(seed)
+    mixed = frame.sample(frac=1.0, random_state=seed)
+    cuts = np.sort(rng.integers(0, len(frame) + 1, rng.integers(0, 7)))
+    parts = [mixed.iloc[a:b] for a, b in itertools.pairwise([0, *cuts.tolist(), len(frame)])]
+    there = dd.from_map(lambda i: parts[i], range(len(parts)), meta=mixed.iloc[:0])
+    with dask.config.set(scheduler="synchronous"):
+        assert audited(there).to_json() == audited(frame).to_json()
+
+
+@law
+@given(seed=seeds)
+def test_row_groups_do_not_matter(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Rows in any row groups of a Parquet file, which DuckDB reads side by side, give the same document."""
+    frame, path = table(seed), tmp_path_factory.mktemp("parts") / "a.parquet"
+    frame.to_parquet(path, index=False, row_group_size=1 + seed % 300)
+    read, held = (audited(data).to_dict() for data in (path, frame))
+    assert json.dumps(read) == json.dumps(held)
 
 
 @law

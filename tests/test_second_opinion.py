@@ -150,24 +150,36 @@ def test_repeats_are_audits_of_their_own() -> None:
     ]
 
 
-@pytest.mark.parametrize("design", [{"cluster": "person"}, {"weights": ald.SurveyWeights("weight")}], ids=str)
-def test_rates_of_clusters_and_surveys(design: dict[str, Any]) -> None:
-    """Sizes, rates and psi of every candidate by loops over rows; the variance has tests of its own."""
-    rng = np.random.default_rng(0)
-    people = random_people(7)
+@pytest.mark.parametrize(("seed", "given"), [(0, None), (1, "site")])
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"cluster": "person"},
+        {"weights": ald.SurveyWeights("weight")},
+        {"cluster": "person", "weights": ald.SurveyWeights("weight")},
+    ],
+    ids=str,
+)
+def test_clusters_and_surveys(design: dict[str, Any], seed: int, given: str | None) -> None:
+    """Sizes, psi, p-values, correction and intervals of every candidate are those of loops over rows and pairs."""
+    rng = np.random.default_rng(seed)
+    people = random_people(seed + 7)
     for i, person in enumerate(people):
         person["person"], person["weight"] = (i - i % 4) // 2 + i % 2, float(rng.uniform(0.5, 3))
-    beside = "person" if "weights" in design else "weight"
-    audit = audited(people, design, exclude=("t", beside))
+    cluster, weight = design.get("cluster"), "weight" if "weights" in design else None
+    beside = [name for name in ("person", "weight") if name not in (cluster, weight)]
+    audit = audited(people, {**design, "given": given}, exclude=("t", *beside), search="leaves")
     kept = [person for person in people if person["half"] == 2]
-    for one in audit.candidates:
-        member = [plain.is_member(person, one.criterion.to_list()) for person in kept]
-        weights = [person["weight"] if "weights" in design else 1.0 for person in kept]
-        rates = []
-        for side in (True, False):
-            own = [(w, person["y"]) for w, person, m in zip(weights, kept, member, strict=True) if m is side]
-            rates.append(sum(w * y for w, y in own) / sum(w for w, _ in own))
-        assert one.size == sum(member)
-        if not one.given_groups:
-            assert one.psi == pytest.approx(rates[0] - rates[1])
-            assert one.rates_inside["selection"] == pytest.approx(rates[0])
+    told = [
+        plain.assess_robustly(kept, one.criterion.to_list(), cluster=cluster, weight=weight, given=given)
+        for one in audit.candidates
+    ]
+    assert told
+    corrected = plain.correct([one.p for one in told], audit.config.adjust)
+    for one, other, p_adjusted in zip(audit.candidates, told, corrected, strict=True):
+        assert one.size == other.size
+        assert one.psi == pytest.approx(other.psi, rel=1e-9, nan_ok=True)
+        assert one.p_value == pytest.approx(other.p, rel=1e-7)
+        assert one.log10_p_adjusted == pytest.approx(log10(p_adjusted), rel=1e-7, abs=1e-9)
+        assert one.interval == pytest.approx(other.interval, abs=1e-7)
+    _check_order(audit, told, corrected)

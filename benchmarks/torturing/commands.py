@@ -10,6 +10,7 @@ import io
 import random
 import socket
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -136,6 +137,8 @@ def _server() -> Any:
 
     started = Server(Path(tempfile.mkdtemp(prefix="torture-serve-")))
     atexit.register(started.stop)
+    # What it says on the side is read, lest it wait for that.
+    threading.Thread(target=lambda: [None for _ in started.process.stderr], daemon=True).start()
     return started
 
 

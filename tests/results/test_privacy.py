@@ -37,7 +37,13 @@ def test_too_few_is_some_but_fewer(inside: int, outside: int, few: bool) -> None
 @pytest.mark.parametrize("seed", range(TABLES))
 def test_no_format_has_a_number_of_few_people(seed: int) -> None:
     """Random tables with small groups, on every design: no size below the limit in it or outside it, in any format."""
-    audit, columns = random_audit(seed)
+    try:
+        audit, columns = random_audit(seed)
+    except ald.SettingError as refused:
+        # No stratum of a profile may have enough people: then there is nothing to show, and it says so.
+        assert "none has 10 people or more in it and outside it" in str(refused)  # noqa: PT017
+        assert "profile" in DESIGNS[seed % len(DESIGNS)]
+        return
     formats = (*FORMATS, "pdf") if seed % 50 == 0 and shutil.which("pdftotext") else FORMATS
     assert violations(audit, columns, formats) == []
 
