@@ -114,6 +114,20 @@ def torture(share: float, minutes: float, seed: int, names: list[str]) -> list[C
         return list(pool.map(work, range(len(names))))
 
 
+def added(kept: Path, checks: list[Check]) -> list[Check]:
+    """The results in the file, with these added to them, there and here."""
+    known = [Check.read(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
+    by_name = {one.name: one for one in known}
+    for one in checks:
+        if one.name in by_name:
+            by_name[one.name].add(one)
+        else:
+            by_name[one.name] = one
+    found = [by_name[name] for name in CHECKS if name in by_name]
+    kept.write_text("".join(f"{one.dump()}\n" for one in found), "utf-8")
+    return found
+
+
 def table(checks: list[Check]) -> str:
     """What was tried, how often, how often it was refused in words, and what failed."""
     lines = ["| check | tries | refused in words | failed | seconds | what failed, and notes |",
@@ -126,11 +140,12 @@ def table(checks: list[Check]) -> str:
     return "\n".join(lines)
 
 
-def page(checks: list[Check], seed: int, minutes: float) -> str:
+def page(checks: list[Check]) -> str:
     """docs/reliability.md."""
     told = "\n".join(f"- *{name}*: {(run.__doc__ or '').strip()}" for name, (run, _) in CHECKS.items())
     software = f"ALD {ald.__version__}, Python {platform.python_version()} on {platform.system()}"
-    when = f"{datetime.date.today().isoformat()}, {minutes:,.0f} minutes with two processes, seed {seed}, {software}"
+    spent = sum(one.seconds for one in checks) / 60
+    when = f"{datetime.date.today().isoformat()}, {spent:,.0f} minutes of {PROCESSES} processes, {software}"
     total, failed = sum(one.tries for one in checks), sum(sum(one.failures.values()) for one in checks)
     return "\n\n".join(
         [
@@ -154,6 +169,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--kept", help="a file of results, to which those of this run, of another seed, are added")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("--end", type=float, default=0.0, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -165,11 +181,13 @@ def main() -> int:
             check = run_check(name, asked.share, asked.seed, asked.end)
         Path(asked.inside).write_text(check.dump(), "utf-8")
         return 0
-    start = time.monotonic()
+    kept = Path(asked.kept) if asked.kept else None
     found = torture(asked.share, asked.minutes, asked.seed, [name for name in CHECKS if name in (asked.only or CHECKS)])
+    if kept:
+        found = added(kept, found)
     print(table(found))
     if asked.write:
-        PAGE.write_text(page(found, asked.seed, (time.monotonic() - start) / 60), encoding="utf-8")
+        PAGE.write_text(page(found), encoding="utf-8")
     return 1 if any(one.failures for one in found) else 0
 
 

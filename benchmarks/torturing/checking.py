@@ -64,11 +64,11 @@ class Check:
         self.name, self.tries, self.refused, self.seconds, self.note = name, 0, 0, 0.0, ""
         self.failures = collections.Counter[str]()
 
-    def attempt(self, what: str, run: Callable[[], Any]) -> None:
-        """Runs one try: whatever ends it but an AldError is a failure."""
+    def attempt(self, what: str, run: Callable[[], Any], seconds: int = PATIENCE) -> None:
+        """Runs one try: whatever ends it but an AldError is a failure, and so is that it takes longer."""
         self.tries += 1
         try:
-            with patience():
+            with patience(seconds):
                 run()
         except ald.AldError as error:
             self.refused += 1
@@ -77,13 +77,19 @@ class Check:
             self.tries -= 1
             self.note = str(error)
         except TooSlowError:
-            self.failures[f"{what}: more than {PATIENCE} s"] += 1
+            self.failures[f"{what}: more than {seconds} s"] += 1
         except AssertionError as error:
             self.failures[f"{what}: {str(error)[:200]}"] += 1
         except BaseException as error:  # whatever it is, it must not reach a user
             frames = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}ald{os.sep}" in f.filename]
             place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "elsewhere"
             self.failures[f"{what}: {type(error).__name__} in {place}"] += 1
+
+    def add(self, other: Check) -> None:
+        """Counts what was tried elsewhere, too."""
+        self.tries, self.refused = self.tries + other.tries, self.refused + other.refused
+        self.seconds, self.failures = self.seconds + other.seconds, self.failures + other.failures
+        self.note = other.note
 
     def dump(self) -> str:
         return json.dumps({**vars(self), "failures": dict(self.failures)})
@@ -97,7 +103,7 @@ class Check:
 
 
 @contextlib.contextmanager
-def patience(seconds: int = PATIENCE) -> Iterator[None]:
+def patience(seconds: int) -> Iterator[None]:
     """Raises TooSlowError in what takes longer."""
     before = signal.signal(signal.SIGALRM, too_slow)
     signal.alarm(seconds)

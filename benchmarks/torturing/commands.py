@@ -90,14 +90,14 @@ def commands(check: Check, rng: random.Random, folder: Path) -> None:
     data, document, policy, config = (
         folder / name for name in ("people.csv", "document.json", "ald.toml", "config.toml")
     )
-    damaged = rng.choice([data, data, document, policy, config, None])
+    damaged = rng.choice([data, data, document, policy, config, None, None, None])
     for path, whole in (
         (data, (folder / "whole.csv").read_bytes()),
         (document, (folder / "whole.json").read_bytes()),
         (policy, POLICY),
         (config, CONFIG),
     ):
-        path.write_bytes(damage(whole, rng) if path == damaged else whole)
+        path.write_bytes(damage(whole, rng, 1) if path == damaged else whole)
     others = ["--exclude", "old", "--exclude", "new"]
     lines: dict[str, list[str]] = {
         "audit": ["audit", str(data), "--config", str(config), *others, "--format", rng.choice(["json", "table"])],

@@ -64,3 +64,11 @@ def test_damaged_documents(comparison: Comparison, change: Any, problem: str) ->
     change(document)
     with pytest.raises(InputError, match=problem):
         Comparison.from_json(json.dumps(document))
+
+
+def test_outcomes_that_were_not_asked_for() -> None:
+    """A document whose data are of other columns than it compares is refused before anything is written."""
+    document = ald.compare(scored(), predictions=["old", "new"], truth="repaid").to_dict()
+    document["data"]["outcomes"][0]["name"] = "wage"
+    with pytest.raises(InputError, match="`outcomes` of `data` are not those of `config`"):
+        Comparison.from_json(json.dumps(document))

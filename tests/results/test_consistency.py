@@ -78,6 +78,7 @@ def test_a_forest_of_trees(document: dict[str, Any], name: str) -> None:
         ("p_adjusted", 1.5, "`groups.0.p_adjusted` is 1.5"),
         ("log10_p", 3.0, "`groups.0.log10_p` is 3"),
         ("size", -1, "`groups.0.size` is -1"),
+        ("outcome", "wage", "nothing is known of outcome 'wage'"),
     ],
 )
 def test_findings(document: dict[str, Any], key: str, value: Any, problem: str) -> None:

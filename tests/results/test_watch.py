@@ -61,6 +61,8 @@ def test_what_it_says_of_itself(watch: Watch) -> None:
         (lambda d: d["watched"][0]["gaps"][0].update(interval=[1, 0]), "does not fit the rest"),
         (lambda d: d["watched"][0]["looks"][0].update(after=99), "does not fit the rest"),
         (lambda d: d["watched"][0]["gaps"][0].update(people=-1), "damaged"),
+        (lambda d: d["data"]["outcomes"].clear(), "`outcomes` of `data` are not those"),
+        (lambda d: d["watched"][0].update(outcome="wage"), "nothing is known of outcome 'wage'"),
         (lambda d: d.update(kind="comparison"), "not the document of a watch: `kind` is 'comparison'"),
         (lambda d: d.pop("kind"), "not the document of a watch"),
         (lambda d: d.update(schema=2), "not a watch of schema 1"),

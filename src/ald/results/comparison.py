@@ -15,7 +15,7 @@ from ald.errors import InputError, shown
 from ald.groups.criterion import Criterion, visible
 from ald.notions import Notion
 from ald.options import AuditConfig
-from ald.results.consistency import is_interval
+from ald.results.consistency import check_outcomes, is_interval
 from ald.results.document import (
     CONFIG,
     DATA,
@@ -262,7 +262,8 @@ def _or_nan(value: float | None) -> float:
 
 
 def _check_rates(document: dict[str, Any]) -> None:
-    """Raises where groups do not have the rates of the notion."""
+    """Raises where groups do not have the rates of the notion, or outcomes are not those that were asked for."""
+    check_outcomes(document, ())
     (notion,) = document["notions"]
     keys = [rate["key"] for rate in notion["rates"]]
     for entry in (*document["groups"], *document["tested"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
 from types import NoneType
@@ -41,11 +42,7 @@ def check_consistency(document: dict[str, Any]) -> None:
             raise InputError(
                 f"this audit document is damaged: a finding does not fit the notion: {shown(entry['criterion'])}"
             )
-    config = document["config"]
-    named = config["outcome"] or [config.get("score") or config["prediction"], config["truth"]]
-    audited = dict.fromkeys([named] if isinstance(named, str) else [name for name in named if name is not None])
-    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
-        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
+    check_outcomes(document, [*findings, *document["gaps"]["rows"], *document["detectable"]])
     significant = document["significant"]
     whole = all(a < b for a, b in pairwise([-1, *significant, len(document["candidates"])]))
     if not whole or len(significant) < len(document["groups"]):
@@ -56,6 +53,19 @@ def check_consistency(document: dict[str, Any]) -> None:
     _check_details(document)
     _check_profile(document)
     _check_origins(document)
+
+
+def check_outcomes(document: dict[str, Any], about: Sequence[dict[str, Any]]) -> None:
+    """Raises where the audited columns are not those that were asked for, or where something is about none of them."""
+    config = document["config"]
+    named = config["outcome"] or [config.get("score") or config["prediction"], config["truth"]]
+    audited = dict.fromkeys([named] if isinstance(named, str) else [name for name in named if name is not None])
+    if [entry["name"] for entry in document["data"]["outcomes"]] != list(audited):
+        raise InputError("this audit document is damaged: `outcomes` of `data` are not those of `config`")
+    known = {None, *audited, *config.get("classes", ())}
+    for entry in about:
+        if entry.get("outcome") not in known:
+            raise InputError(f"this audit document is damaged: nothing is known of outcome {shown(entry['outcome'])}")
 
 
 def _check_added(document: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from ald.errors import InputError, shown
 from ald.groups.criterion import Criterion, visible
 from ald.notions import Rate
 from ald.options import AuditConfig
-from ald.results.consistency import is_interval
+from ald.results.consistency import check_outcomes, is_interval
 from ald.results.document import (
     CONFIG,
     DATA,
@@ -265,7 +265,8 @@ class Watch(Reported):
 
 
 def _check_watched(document: dict[str, Any]) -> None:
-    """Raises where gaps do not fit the windows and notions."""
+    """Raises where gaps do not fit the windows, outcomes and notions."""
+    check_outcomes(document, document["watched"])
     windows = document["windows"]
     rates = {(notion["name"], rate["key"]) for notion in document["notions"] for rate in notion["rates"]}
     for entry in document["watched"]:
