@@ -26,7 +26,7 @@ import ald
 from ald._core import kernels
 
 MODULES = ("_core/_kernel", "_core/_packed", "data/_draw", "data/inputs/_texts", "search/explore/_evidence",
-           "search/explore/_tables", "search/everyone/_lanes")  # fmt: skip
+           "data/_tables", "search/everyone/_lanes")  # fmt: skip
 # Calls of one function that are kept, bytes that one may have, calls of one process.
 KEPT, MOST_BYTES, BATCH = 40, 200_000, 5_000
 DESIGNS: tuple[dict[str, Any], ...] = (
