@@ -74,7 +74,7 @@ class Verification:
         if self.version != __version__:
             lines.append(f"The report was made by ALD {visible(self.version)}, and this is ALD {__version__}.")
         if self.same_file is None:
-            lines.append("The report does not know the SHA-256 of a file.")
+            lines.append("The report does not say which file was audited.")
         else:
             which = "the file that was audited" if self.same_file else "another file than the one that was audited"
             lines.append(f"By its SHA-256 the data is {which}.")

@@ -58,7 +58,9 @@ def test_what_finer_strata_end_is_said() -> None:
     assert found.psi is not None
     assert abs(cut.psi) < 0.6 * abs(found.psi)
     (warning,) = [text for text in audit.warnings if "twice as fine" in text]
-    assert warning.startswith("'group = no' no longer differs significantly if 'score' is cut twice as fine (psi -0.0")
+    assert warning.startswith(
+        "'group = no' no longer differs significantly if 'score' is cut twice as fine (corrected p"
+    )
     assert "the finding ends, and the effect of score within its classes may be all" in " ".join(
         audit.report().cards[0].sentences
     )

@@ -94,9 +94,8 @@ def warnings(findings: Sequence[Finding], config: AuditConfig) -> list[str]:
         for finer in found.finer:
             if not finer.holds:
                 ends = "differs the other way" if finer.turned else "no longer differs significantly"
-                psi = "undefined" if finer.psi is None else f"{finer.psi:+.3f} instead of {found.psi:+.3f}"
                 out.append(
-                    f"{group} {ends} if {shorten(finer.factor)!r} is cut twice as fine (psi {psi}, corrected "
+                    f"{group} {ends} if {shorten(finer.factor)!r} is cut twice as fine (corrected "
                     f"{p_text(finer.log10_p_adjusted)}): the effect of {shorten(finer.factor)!r} within its classes "
                     "may be all that shows. More given_bins would tell."
                 )

@@ -229,11 +229,11 @@ def _describe_tests(audit: Audit) -> list[str]:
     lines = []
     for i, finding in enumerate(audit.groups, 1):
         if finding.given_groups:
-            one = len(finding.given_groups) == 1
+            which = "the group" if len(finding.given_groups) == 1 else "each of the groups"
             before = "; ".join(readable(group) for group in finding.given_groups)
             lines.append(
-                f"Group {i} is compared with people who are alike in {'this group' if one else 'these groups'}, "
-                f"tested before it: {before}.{crude(finding, audit.notion_of(finding))}"
+                f"Group {i} is compared with others separately inside and outside {which} tested before it: "
+                f"{before}.{crude(finding, audit.notion_of(finding))}"
             )
     for i, finding in enumerate(audit.groups[1:], 2):
         if finding.together is not None and finding.together.listed:
