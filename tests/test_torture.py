@@ -87,6 +87,19 @@ def test_calls_that_break_what_is_trusted_are_not_made() -> None:
     assert calling.is_trusted(key, (None, *good[1:]))
 
 
+def test_packed_amounts_within_their_fields_are_tried() -> None:
+    """Codes above their size, and more people than there may be, are no call; what lies beside the rows is not read."""
+    fields = np.array([0]), np.array([5]), np.array([2]), np.array([2]), np.zeros(1, np.uint8), np.zeros(2)
+    rows = np.array([[1 << 5, 1 << 32 | 7], [3 << 5, 2**64 - 1]], np.uint64)
+    key, out = ("_packed", "count_amounts"), (np.array([0]), np.zeros(1, np.uint32), np.zeros((1, 4)), np.zeros(1))
+    for end, size, people, is_tried in [(1, 2, 1, True), (2, 2, 1, False), (1, 0, 1, False), (1, 2, 2**31, False)]:
+        told, of_size = rows.copy(), (*fields[:3], np.array([size]), *fields[4:])
+        told[0, 1] = people << 32 | 7
+        arguments = ((2, 5, 1, 32), (*of_size, told, np.array([0]), np.array([end]), *out))
+        assert calling.is_trusted(key, arguments) == is_tried
+    assert calling.is_trusted(key, ((2, 5, 1, 32), None))
+
+
 @pytest.mark.parametrize(
     ("name", "whole", "half"),
     [

@@ -127,12 +127,23 @@ def _below(array: Any, n: int) -> bool:
     return not array.size or int(words(array).max()) < n
 
 
-def _fields_fit(shape: Any, arrays: Any, rows: Any, n_cells: int) -> bool:
+def _read(n_words: int, rows: Any, ranges: Any = None) -> Any:
+    """The packed rows that a call reads: all of them, or those from starts to ends. Others may hold anything."""
+    told = words(rows)
+    n_words = max(n_words, 1)
+    told = told[: len(told) // n_words * n_words].reshape(-1, n_words)
+    if ranges is None:
+        return told
+    starts, ends = (words(one).view(np.int64).tolist() for one in ranges)
+    return np.concatenate([told[:0], *(told[start:end] for start, end in zip(starts, ends, strict=True))])
+
+
+def _fields_fit(shape: Any, arrays: Any, rows: Any, n_cells: int, ranges: Any = None) -> bool:
     """Whether packed rows have codes up to the size of their field, cells below n_cells, and not too many people."""
     n_words, cell_bits, weight_word, weight_shift = shape
     if not 0 <= cell_bits <= 16:
         return True
-    told = words(rows).reshape(-1, n_words)
+    told = _read(n_words, rows, ranges)
     word, shift, bits, size = (words(one).astype(np.int64).tolist() for one in arrays[:4])
     for w, s, b, top in zip(word, shift, bits, size, strict=True):
         if not (0 <= top < 2**32 and 0 <= b <= 33 and 0 <= s < 64):
@@ -142,6 +153,13 @@ def _fields_fit(shape: Any, arrays: Any, rows: Any, n_cells: int) -> bool:
     if weight_word >= 0 and (told[:, weight_word] >> np.uint64(weight_shift)).sum() > 2**40:
         return False
     return bool((told[:, 0] & np.uint64(2**cell_bits - 1) < np.uint64(n_cells)).all())
+
+
+def _amounts_fit(shape: Any, arrays: Any, rows: Any, ranges: Any = None) -> bool:
+    """Whether packed rows of amounts have codes up to the size of their field, and fewer than 2^31 people."""
+    n_words, _, weight_word, _ = shape
+    people = _read(n_words, rows, ranges)[:, -1] >> np.uint64(32)
+    return (weight_word < 0 or people.sum() < 2**31) and _fields_fit((n_words, 0, -1, 63), arrays, rows, 1, ranges)
 
 
 def _parted(a: Any) -> bool:
@@ -184,11 +202,13 @@ TRUSTED: dict[tuple[str, str], Any] = {
     ("_lanes", "best_forms"): lambda a: _few(a[0]) and _few(a[1]),
     ("_lanes", "best_heads"): lambda a: _few(a[0]) and _few(a[2]) and _few(a[4]),
     ("_evidence", "statistic"): lambda a: all(map(_few, a[:4])),
-    ("_packed", "count"): lambda a: _fields_fit(a[0], a[2], a[2][6], a[1]),
-    ("_packed", "visit"): lambda a: _fields_fit(a[0], a[5], a[5][21], a[1]),
+    ("_packed", "count"): lambda a: _fields_fit(a[0], a[2], a[2][6], a[1], a[2][7:9]),
+    ("_packed", "visit"): lambda a: _fields_fit(a[0], a[5], a[5][21], a[1], a[5][6:8]),
     ("_packed", "descend"): lambda a: _fields_fit(a[0], a[6], a[6][6], a[1]),
-    # Amounts on packed rows are not tried yet: what these functions trust has to be said here first.
-    **{("_packed", f"{what}_amounts"): lambda a: False for what in ("count", "descend", "sum", "visit")},
+    ("_packed", "count_amounts"): lambda a: _amounts_fit(a[0], a[1], a[1][6], a[1][7:9]),
+    ("_packed", "visit_amounts"): lambda a: _amounts_fit(a[0], a[3], a[3][21], a[3][6:8]),
+    ("_packed", "descend_amounts"): lambda a: _amounts_fit(a[0], a[5], a[5][6]),
+    ("_packed", "sum_amounts"): lambda a: _amounts_fit(a[0], [a[1][0][:0]] * 4, a[1][0], a[1][1:3]),
     ("_packed", "select"): lambda a: a[1][2] is None or _few(a[1][2]),
 }
 

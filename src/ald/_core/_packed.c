@@ -2,7 +2,7 @@
  *
  * Whatever is computed here is computed by NumPy elsewhere (ald.search.forest.counting, association and splitting), to the
  * last bit. Buffers come through the checked buffer protocol, and every request is checked against their lengths before
- * the GIL is released; codes and cells are trusted to fit their fields.
+ * the GIL is released; codes and cells are trusted to fit their fields, and people to be fewer than 2^31 in all.
  */
 #include "_amounts.h"
 #include "_parting.h"
@@ -323,13 +323,20 @@ visit_units(const Work *work, const Buffer *b, Py_ssize_t first, Py_ssize_t last
     }
 }
 
-/* Whether rows have a word for their amount, which no code is in, and histograms have room. */
+/* Whether rows have a word for their amount, and for how many people they stand for, if they do, half of it. */
+static int
+amount_has_room(const Shape *shape)
+{
+    return shape_fits(shape) && shape->n_words >= 2 && shape->cell_bits == PLACE_BITS &&
+           (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 && shape->weight_shift == 32));
+}
+
+/* The same, and whether no code is in that word, and histograms have room. */
 static int
 amounts_fit(const Buffer *b, const Shape *shape)
 {
     int64_t bins = 0;
-    int fits = shape->n_words >= 2 && shape->cell_bits == PLACE_BITS &&
-               (shape->weight_word < 0 || (shape->weight_word == shape->n_words - 1 && shape->weight_shift == 32));
+    int fits = amount_has_room(shape);
     for (Py_ssize_t a = 0; fits && a < length(&b[WORD]); a++) {
         fits = INTS(WORD)[a] < shape->n_words - 1 && INTS(WIDTH)[a] < 32;
         bins += fits ? bins_of(INTS(SIZE)[a], INTS(WIDTH)[a], 0) : 0;
@@ -662,7 +669,7 @@ sum_amounts(PyObject *self, PyObject *args)
         goto done;
     }
     const Py_ssize_t n = length(&b[FROM]);
-    int fits = shape_fits(&shape) && shape.n_words >= 2 && length(&b[TO]) == n && length(&b[SUMS]) == n * MOMENTS;
+    int fits = amount_has_room(&shape) && length(&b[TO]) == n && length(&b[SUMS]) == n * MOMENTS;
     const int64_t n_rows = fits ? length(&b[SUMMED]) / shape.n_words : 0;
     for (Py_ssize_t i = 0; fits && i < n; i++) {
         fits = INTS(FROM)[i] >= 0 && INTS(FROM)[i] <= INTS(TO)[i] && INTS(TO)[i] <= n_rows;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
+/* What is here for modules that ask for it; others only have their loops in many versions. */
+#define IF_USED __attribute__((unused))
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define HAS_VECTORS 1
@@ -46,7 +48,7 @@ best_vectors(void)
 #endif
 }
 
-static void
+IF_USED static void
 start_vectors(void)
 {
     vectors = best_vectors();
@@ -68,7 +70,7 @@ start_vectors(void)
 }
 
 /* use_vectors(level): whether newer instructions are used; never more than the processor has. Returns what it was. */
-static PyObject *
+IF_USED static PyObject *
 use_vectors(PyObject *self, PyObject *args)
 {
     int level;

@@ -549,6 +549,17 @@ def test_sums_refuse_what_does_not_fit(change: dict[int, Any]) -> None:
         _packed.sum_amounts(AMOUNTS_SHAPE, tuple((arrays | change).values()))
 
 
+@pytest.mark.parametrize(
+    "shape", [(2, 5, 0, 5), (2, 5, 1, 5), (2, 5, 1, 40), (2, 1, 1, 32), (2, 1, -1, 63), (1, 5, -1, 63)]
+)
+def test_sums_refuse_rows_that_have_no_room_for_amounts(shape: tuple[int, int, int, int]) -> None:
+    """People that are not above their amount would be so many that sums do not fit 64 bits."""
+    rows = np.array([2**63, 2**31, 2**63, 2**31], np.uint64)
+    arrays = rows, np.array([0]), np.array([2]), np.zeros(4, np.int64)
+    with pytest.raises(ValueError, match="do not fit"):
+        _packed.sum_amounts(shape, arrays)
+
+
 def small_descent() -> dict[str, Any]:
     """Arguments of `descend` for two rows and a tree with two leaves."""
     return {
