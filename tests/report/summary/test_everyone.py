@@ -97,10 +97,19 @@ def test_sizes_on_new_people() -> None:
 
 
 def test_halves_that_lead_there() -> None:
-    """How many of 50 random halves lead to the group, and by which descriptions."""
-    assert first().shuffled is not None
-    n = first().shuffled.found  # type: ignore[union-attr]
-    assert f"found in {n} of 50 random halves of the people, as a = u and b = p ({n})" in everyone.halves(first())
+    """How many of 50 random halves lead to the group, and by which descriptions, if these are other ones."""
+    own = first()
+    assert own.shuffled is not None
+    n = own.shuffled.found
+    assert [one.criterion for one in own.shuffled.descriptions] == [own.criterion]
+    assert everyone.halves(own) == f"found in {n} of 50 random halves of the people"
+    other = replace(
+        own,
+        shuffled=replace(
+            own.shuffled, descriptions=(replace(own.shuffled.descriptions[0], halves=3), own.shuffled.descriptions[0])
+        ),
+    )
+    assert everyone.halves(other).endswith(f", as a = u and b = p (3); a = u and b = p ({n})")
 
 
 def test_an_empty_list_names_the_strongest() -> None:

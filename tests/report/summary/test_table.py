@@ -8,7 +8,8 @@ import pytest
 
 import ald
 from ald import Audit
-from ald.report.summary.table import make_brief_table
+from ald.report.summary.sentences import magnitude
+from ald.report.summary.table import make_brief_table, make_ranked_table
 from ald.results.claims import DRAWN
 from tests.tables import decisions, one_crossing, people
 
@@ -59,3 +60,16 @@ def test_combinations_are_told_in_the_list() -> None:
         row = zip(table.columns, table.rows[0], strict=True)
         told[test] = [entry.text for column, entry in row if column.key == "listed for"]
     assert told == {first.test: [], DRAWN: ["the combination"]}
+
+
+def test_sizes_on_new_people_are_in_the_table_that_can_be_sorted() -> None:
+    """What groups show on new people has a column there, and p of combinations only where one was tested."""
+    audit = ald.audit(one_crossing(1000), outcome="y", split="none")
+    first = audit.groups[0]
+    assert first.together is not None
+    table = make_ranked_table(audit)
+    place = [column.key for column in table.columns].index("psi_new")
+    assert table.rows[0][place].text in magnitude(first, audit)
+    for together in (first.together, None):
+        alone = make_ranked_table(replace(audit, groups=(replace(first, together=together),)))
+        assert ("p_together" in [column.key for column in alone.columns]) is (together is not None)

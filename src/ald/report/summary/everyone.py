@@ -122,7 +122,7 @@ def halves(finding: Finding) -> str:
     if told is None or not told.halves:
         return ""
     text = f"found in {told.found} of {told.halves} random halves of the people"
-    if told.found:
+    if told.found and [one.criterion for one in told.descriptions] != [finding.criterion]:
         ways = [f"{readable(one.criterion)} ({one.halves})" for one in told.descriptions[:_TOLD]]
         more = len(told.descriptions) - _TOLD
         text += f", as {'; '.join(ways)}{f' and {more} more' if more > 0 else ''}"

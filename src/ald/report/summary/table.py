@@ -336,7 +336,7 @@ _MEANINGS_OF_AMOUNTS = {
 def make_ranked_table(audit: Audit) -> Grid:
     """The listed groups, best first, as a table that can be sorted: every number in a column of its own."""
     # Cards have the gap of each rate with its interval, and machines the statistic: there is little room beside groups.
-    fields = [field for field in _make_fields(audit) if field.header and not _is_aside(field)]
+    fields = [field for field in _make_fields(audit) if field.header and not _is_aside(field, audit.groups)]
     if audit.config.repeats == 1 and not audit.mode.is_everyone:
         fields = [field for field in fields if field.key != "stability"]
     rates = _rates_of(audit)
@@ -355,8 +355,10 @@ def make_ranked_table(audit: Audit) -> Grid:
     )
 
 
-def _is_aside(field: Field) -> bool:
-    return field.key == "statistic" or field.key.startswith("psi_")
+def _is_aside(field: Field, findings: Sequence[Finding]) -> bool:
+    if field is _P_TOGETHER:
+        return not any(finding.together for finding in findings)
+    return field.key == "statistic" or (field.key.startswith("psi_") and field.key != "psi_new")
 
 
 def make_brief_table(audit: Audit, findings: Sequence[Finding]) -> Grid:
